@@ -1,0 +1,30 @@
+"""Packaging, read from `settings.ini`: the one place where metadata and requirements live."""
+import configparser
+import pathlib
+
+from setuptools import find_packages, setup
+
+config = configparser.ConfigParser(delimiters=["="])
+config.read(pathlib.Path(__file__).with_name("settings.ini"), encoding="utf-8")
+settings = config["DEFAULT"]
+extras = {key.removesuffix("_requirements"): value.split() for key, value in settings.items() if key.endswith("_requirements")}
+extras["all"] = sorted({requirement for group in extras.values() for requirement in group})
+
+setup(
+    name=settings["lib_name"],
+    version=settings["version"],
+    description=settings["description"],
+    long_description=pathlib.Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author=settings["author"],
+    author_email=settings["author_email"],
+    url=settings["git_url"],
+    license="MIT",
+    keywords=settings["keywords"],
+    packages=find_packages(include=["ubic", "ubic.*"]),
+    python_requires=f">={settings['min_python']}",
+    install_requires=settings["requirements"].split(),
+    extras_require=extras,
+    entry_points={"console_scripts": settings["console_scripts"].split()},
+    zip_safe=False,
+)

@@ -1,0 +1,389 @@
+"Fields: what the notebook cannot show, files of every kind, faults, permutations, published-size arrays."
+from itertools import permutations
+
+import numpy as np, pytest, xarray as xr
+from scipy.io import savemat
+
+from ubic.field import (UbicWarning, add_noise, as_field, check_field, load, plot_field, save_field, shows_error, shows_warning, space_dims,
+                        spacing, true_pde)
+
+rng = np.random.default_rng(0)
+x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)
+u2 = np.sin(2 * x[:, None]) * np.exp(-t) + x[:, None] * t
+u3 = np.sin(x[:, None, None] + y[:, None]) * np.exp(-t) + x[:, None, None] * t
+
+
+def field(**kw): return as_field(u2, x=x, t=t, **kw)
+
+
+def messages(caught): return [str(w.message) for w in caught]
+
+
+# --- canonical form -------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_any_labelled_order_gives_the_same_field(order):
+    dims = tuple("xyt"[i] for i in order)
+    ds = as_field(u3.transpose(order), dims=dims, x=x, y=y, t=t)
+    assert ds.u.dims == ("x", "y", "t") and np.array_equal(ds.u, u3) and space_dims(ds) == ("x", "y")
+
+
+@pytest.mark.parametrize("order", [p for p in permutations(range(3)) if p != (0, 1, 2)])
+def test_unlabelled_permutation_is_an_error_whose_advice_works(order):
+    wrong = u3.transpose(order)
+    with pytest.raises(ValueError, match=r"did you mean transpose\(") as caught: as_field(wrong, x=x, y=y, t=t)
+    advice = str(caught.value).split("transpose(")[1].split(")")[0]
+    assert np.array_equal(as_field(wrong.transpose([int(i) for i in advice.split(",")]), x=x, y=y, t=t).u, u3)
+
+
+def test_check_is_idempotent_and_keeps_precision_and_attributes():
+    ds = as_field(u2.astype("float32"), x=x.astype("float32"), t=t).assign_attrs(pde="{}")
+    ds.u.attrs["units"] = "m/s"
+    again = check_field(ds)
+    assert again.identical(ds) and again.u.dtype == np.float32 and again.x.dtype == np.float64
+
+
+def test_whole_numbers_and_bytes_are_cast_before_differencing():
+    ds = as_field((100 * u2).astype(int), x=np.arange(31, dtype="uint8")[::-1].copy()[::-1], t=t)
+    assert ds.u.dtype == np.float64 and spacing(ds, "x") == 1.0
+    with pytest.warns(UbicWarning, match="descends"): ds = as_field(u2, x=np.arange(31, dtype="uint8")[::-1], t=t)
+    assert spacing(ds, "x") == 1.0 and np.array_equal(ds.u, u2[::-1])
+
+
+def test_big_endian_values_become_native():
+    ds = as_field(u2.astype(">f4"), x=x.astype(">f8"), t=t)
+    assert ds.u.dtype == np.float32 and ds.u.dtype.isnative and ds.x.dtype.isnative
+
+
+def test_complex_fields():
+    with pytest.warns(UbicWarning, match="negligible"): assert np.array_equal(as_field(u2 + 1e-14j, x=x, t=t).u, u2)
+    ds = as_field({"psi": u2 * (1 + 2j)}, x=x, t=t)
+    assert list(ds.data_vars) == ["psire", "psiim"] and np.allclose(ds.psiim, 2 * ds.psire)
+
+
+def test_scalar_coordinates_are_dropped():
+    assert set(check_field(field().assign_coords(run=3)).coords) == {"x", "t"}
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------------------
+
+def with_value(value):
+    u = u2.copy(); u[4, 5] = value
+    return u
+
+
+bad_coordinates = {"sorted": x[rng.permutation(31)], "repeats": np.where(x == x[3], x[2], x), "uniform": x**2, "finite": np.where(x == x[3], np.nan, x)}
+
+
+@pytest.mark.parametrize("word", bad_coordinates)
+def test_bad_coordinates(word):
+    with pytest.raises(ValueError, match=f"`x`.*{word}"): as_field(u2, x=bad_coordinates[word], t=t)
+
+
+@pytest.mark.parametrize("data, coords, kind, text", [
+    (with_value(np.nan), dict(x=x, t=t), ValueError, r"1 of 341 .* nan at x\[4\] = 0.4, t\[5\] = 0.5"),
+    (with_value(np.inf), dict(x=x, t=t), ValueError, r"inf at x\[4\]"),
+    (u2.astype(object), dict(x=x, t=t), TypeError, "object"),
+    (u2.astype(str), dict(x=x, t=t), TypeError, "numbers"),
+    (u2, dict(x=x, t=[str(v) for v in t]), TypeError, "`t`.*real numbers"),
+    (u2, dict(x=x), ValueError, "shape"),
+    (u2, dict(x=x, q=t), ValueError, "`q` is not an axis"),
+    (u2[:11], dict(x=x[:11], t=t), ValueError, "name them"),
+    (u2[:, :1], dict(x=x, t=t[:1]), ValueError, "at least 3"),
+    (0 * u2 + 7, dict(x=x, t=t), ValueError, "constant.*nothing to identify"),
+    (np.repeat(u2[:, :1], 11, 1), dict(x=x, t=t), ValueError, "along t.*nothing to identify"),
+    ({}, dict(x=x, t=t), ValueError, "no variables"),
+    ({"u_t": u2}, dict(x=x, t=t), ValueError, "rename"),
+    ({"t": u2}, dict(x=x, t=t), ValueError, "."),
+])
+def test_refusals(data, coords, kind, text):
+    with pytest.raises(kind, match=text): as_field(data, **coords)
+
+
+def test_refusals_of_labelled_data():
+    ds = field()
+    with pytest.raises(ValueError, match="`x` has 30 values"): as_field(ds, x=x[:-1])
+    with pytest.raises(ValueError, match="rename"): as_field(ds, dims=("x", "t"))
+    with pytest.raises(ValueError, match="no coordinate values"): as_field(xr.DataArray(u2, dims=("x", "t")), x=x)
+    with pytest.raises(ValueError, match="every unknown"): check_field(ds.assign(v=ds.u.isel(t=0, drop=True)))
+    with pytest.raises(TypeError, match="as_field"): check_field(u2)
+
+
+def test_no_variation_along_an_axis_names_the_terms():
+    with pytest.warns(UbicWarning, match="u_y, u_yy"): as_field(np.repeat(u2[:, None], 5, 1), x=x, y=np.arange(5.0), t=t)
+
+
+def test_variation_only_between_the_probed_slices_counts():
+    u = np.zeros((9, 7)); u[2, 1] = 1.0
+    as_field(u, x=np.arange(9), t=np.arange(7))
+
+
+def test_nearly_uniform_grids_pass(recwarn):
+    as_field(u2, x=x + 1e-10 * np.sin(7 * x), t=t)
+    as_field(u2, x=np.float32(1000 + x), t=t)
+    assert not messages(recwarn)
+
+
+# --- memory order ---------------------------------------------------------------------------------------------------------------
+
+def interacting(nx, nt):
+    "Several waves at several speeds, on an interval that is not a period."
+    s, w = np.linspace(-8, 8, nx)[:, None], np.linspace(0, 10, nt)
+    return np.exp(-(s + 5 - w)**2) + 0.6 * np.exp(-(s - 0.4 * w)**2 / 2) + 0.2 * np.sin(2 * s + w)
+
+
+@pytest.mark.parametrize("shape", [(256, 101), (120, 251), (200, 190)])
+@pytest.mark.parametrize("percent", [0, 30])
+def test_reshaped_instead_of_transposed_is_noticed(shape, percent):
+    u = interacting(*shape)
+    u = u + percent / 100 * u.std() * np.random.default_rng(1).standard_normal(shape)
+    grid = dict(x=np.arange(shape[0]), t=np.arange(shape[1]))
+    for torn in (u.T.reshape(shape), u.reshape(shape[::-1]).T):
+        with pytest.warns(UbicWarning, match="transposed, not reshaped"): as_field(torn, **grid)
+
+
+@pytest.mark.parametrize("shape", [(256, 101), (101, 100), (40, 30, 20), (13, 12)])
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_never_looks_reshaped(shape, seed, recwarn):
+    noise = np.random.default_rng(seed).standard_normal(shape)
+    grid = dict(zip("xyt" if len(shape) == 3 else "xt", map(np.arange, shape)))
+    as_field(noise, **grid)
+    if len(shape) == 2:
+        u = interacting(*shape)
+        for percent in (0, 10, 100, 300): as_field(u + percent / 100 * u.std() * noise, **grid)
+    assert not messages(recwarn)
+
+
+# --- noise ----------------------------------------------------------------------------------------------------------------------
+
+def test_noise_is_that_of_one_legacy_draw():
+    ds = field()
+    expected = u2 + 0.3 * u2.std() * np.random.RandomState(0).randn(*u2.shape)
+    assert np.allclose(add_noise(ds, 30, seed=np.random.RandomState(0)).u, expected, rtol=0, atol=1e-15)
+
+
+def test_joint_noise_is_that_of_the_stack():
+    ds = as_field({"u": u3, "v": 5 + u3**2}, x=x, y=y, t=t)
+    stack = np.stack([ds.u, ds.v], -1)
+    expected = stack + 0.1 * stack.std() * np.random.RandomState(100).randn(*stack.shape)
+    noisy = add_noise(ds, 10, seed=np.random.RandomState(100), joint=True)
+    assert np.allclose(np.stack([noisy.u, noisy.v], -1), expected, rtol=0, atol=1e-13)
+
+
+def test_separate_noise_draws_one_unknown_after_the_other():
+    ds, legacy = as_field({"w": u2, "u": u2**2}, x=x, t=t), np.random.RandomState(0)
+    expected = {n: v + 0.01 * v.std() * legacy.randn(*v.shape) for n, v in (("w", u2), ("u", u2**2))}
+    noisy = add_noise(ds, 1, seed=np.random.RandomState(0))
+    for n in expected: assert np.allclose(noisy[n], expected[n], rtol=0, atol=1e-15)
+
+
+def test_noise_leaves_the_input_alone_and_keeps_precision():
+    ds = as_field(u2.astype("float32"), x=x, t=t).assign_attrs(pde='{"u": {}}')
+    before = ds.copy(deep=True)
+    noisy = add_noise(ds, 50, seed=np.random.default_rng(3))
+    assert ds.identical(before) and noisy.u.dtype == np.float32 and noisy.attrs == {"pde": '{"u": {}}', "noise_percent": 50.0}
+
+
+@pytest.mark.parametrize("percent", [-1, np.nan, np.inf, "ten", None])
+def test_bad_noise_level(percent):
+    with pytest.raises(ValueError, match="`percent`"): add_noise(field(), percent)
+
+
+# --- files ----------------------------------------------------------------------------------------------------------------------
+
+def test_saved_field_comes_back_identical(tmp_path):
+    ds = as_field({"u": u3, "v": (u3**2).astype("float32")}, x=x, y=y, t=t)
+    ds = ds.assign_attrs(pde='{"u": {"u_xx": 0.1}}', noise_percent=30.0, note="ν = 0.1", levels=[1, 2.5])
+    ds.u.attrs["units"], ds.x.attrs["long_name"] = "m/s", "position"
+    again = load(save_field(ds, tmp_path / "field.npz"))
+    assert again.identical(ds) and again.v.dtype == np.float32 and true_pde(again) == {"u": {"u_xx": 0.1}}
+    assert [p.name for p in tmp_path.iterdir()] == ["field.npz"]
+    assert load(tmp_path / "field.npz", variables="v", rename={"v": "w"}).w.dtype == np.float32
+
+
+def test_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = save_field(field(), tmp_path / "field.npz")
+    before = path.read_bytes()
+    def fail(*args, **kw): raise OSError("disk full")
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OSError): save_field(field(), path)
+    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["field.npz"]
+
+
+def test_numpy_attributes_are_saved_as_numbers(tmp_path):
+    ds = field().assign_attrs(nu=np.float64(0.1), sizes=np.arange(3))
+    assert load(save_field(ds, tmp_path / "a.npz")).attrs == {"nu": 0.1, "sizes": [0, 1, 2]}
+
+
+@pytest.mark.parametrize("name, transposed", [("usol", False), ("uu", True), ("u", True)])
+def test_matlab_5(tmp_path, name, transposed):
+    savemat(tmp_path / "a.mat", {name: u2.T if transposed else u2, "x": x[None], "t" if name == "usol" else "tt": t[:, None],
+                                 "X": np.zeros((31, 11)), "nu": 0.1, "note": "text", "cell": np.array([{}, 1], dtype=object)})
+    ds = load(tmp_path / "a.mat")
+    assert list(ds.data_vars) == ["u"] and np.array_equal(ds.u, u2) and np.array_equal(ds.t, t)
+    assert load(tmp_path / "a.mat", variables=name).identical(ds)
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+def test_matlab_73(tmp_path, complex_):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
+        pairs = np.zeros(u2.T.shape, dtype=[("real", "f8"), ("imag", "f8")])
+        pairs["real"], pairs["imag"] = u2.T, 2 * u2.T
+        file["usol"] = pairs if complex_ else u2.T
+        file["x"], file["t"] = x[:, None], t[None]
+        file["note"] = np.frombuffer(b"text", dtype="u1").astype("u2")[:, None]
+        file["note"].attrs["MATLAB_class"] = np.bytes_("char")
+    ds = load(tmp_path / "a.mat")
+    assert np.array_equal(ds.ure if complex_ else ds.u, u2) and list(ds.data_vars) == (["ure", "uim"] if complex_ else ["u"])
+
+
+def test_matlab_73_with_an_incredible_shape(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.mat", "w") as file: file.create_dataset("u", (10**6, 10**6), "f8", chunks=(10, 10))
+    with pytest.raises(ValueError, match="claims"): load(tmp_path / "a.mat")
+
+
+def test_netcdf_classic_and_hdf5(tmp_path):
+    ds = field().assign_attrs(pde="{}")
+    ds.to_netcdf(tmp_path / "a.nc", engine="scipy")
+    assert load(tmp_path / "a.nc").identical(ds)
+    pytest.importorskip("h5netcdf")
+    ds.rename(t="time").to_netcdf(tmp_path / "b.nc", engine="h5netcdf")
+    assert load(tmp_path / "b.nc").identical(ds)
+
+
+def test_zarr_stays_on_disk(tmp_path):
+    pytest.importorskip("zarr"); dask = pytest.importorskip("dask.array")
+    field().to_zarr(tmp_path / "a.zarr", zarr_format=2)
+    ds = load(tmp_path / "a.zarr")
+    assert isinstance(ds.u.data, dask.Array) and np.array_equal(ds.u, u2)
+
+
+def test_chunked_field_is_read_once_by_the_check():
+    dask = pytest.importorskip("dask.array")
+    reads = []
+    def block(block_info=None):
+        reads.append(block_info[None]["chunk-location"])
+        (a, b), (c, d) = block_info[None]["array-location"]
+        return u2[a:b, c:d]
+    lazy = dask.map_blocks(block, chunks=((10, 21), (5, 6)), dtype=float, meta=np.empty((0, 0)))
+    ds = as_field(lazy, x=x, t=t)
+    assert isinstance(ds.u.data, dask.Array) and sorted(reads) == sorted(set(reads)) and len(reads) == 4
+    with pytest.raises(ValueError, match="not finite"): as_field(dask.from_array(with_value(np.nan), chunks=8), x=x, t=t)
+
+
+def test_npz_with_several_unknowns_and_meshes(tmp_path):
+    X, T = np.meshgrid(x, t, indexing="ij")
+    np.savez_compressed(tmp_path / "a.npz", u=u2, v=u2.T**2, x=x, t=t, xx=X, tt=T, nu=0.1)
+    ds = load(tmp_path / "a.npz")
+    assert list(ds.data_vars) == ["u", "v"] and np.allclose(ds.v, u2**2)
+    assert list(load(tmp_path / "a.npz", variables=["v"]).data_vars) == ["v"]
+
+
+def test_one_steady_unknown_in_a_file_is_a_warning(tmp_path):
+    np.savez(tmp_path / "a.npz", u=u2, v=np.repeat(u2[:, :1], 11, 1), x=x, t=t)
+    with pytest.warns(UbicWarning, match="target 'v'"): load(tmp_path / "a.npz")
+
+
+def test_npy_needs_coordinates(tmp_path):
+    np.save(tmp_path / "a.npy", u2.T)
+    assert np.array_equal(load(tmp_path / "a.npy", x=x, t=t).u, u2)
+    with pytest.raises(ValueError, match="coordinates"): load(tmp_path / "a.npy")
+    with pytest.raises(ValueError, match="no coordinate values"): load(tmp_path / "a.npy", dims=("t", "x"))
+
+
+def write_all(folder):
+    savemat(folder / "a.mat", {"u": u2, "x": x, "t": t}, do_compression=True)
+    np.save(folder / "a.npy", u2)
+    save_field(field(), folder / "a.npz")
+    field().to_netcdf(folder / "a.nc", engine="scipy")
+    field().to_netcdf(folder / "b.nc", engine="h5netcdf")
+
+
+@pytest.mark.parametrize("name", ["a.mat", "a.npy", "a.npz", "a.nc", "b.nc"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.6, 0.9])
+def test_truncated_files_never_give_a_field(tmp_path, name, share):
+    pytest.importorskip("h5netcdf")
+    write_all(tmp_path)
+    whole = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(whole[:int(share * len(whole))])
+    grid = dict(x=x, t=t) if name.endswith(".npy") else {}
+    with pytest.raises(ValueError, match=name.replace(".", r"\.")): load(tmp_path / name, **grid)
+
+
+@pytest.mark.parametrize("suffix", [".mat", ".npy", ".npz", ".nc", ".zarr"])
+def test_files_of_another_kind(tmp_path, suffix):
+    path = tmp_path / f"a{suffix}"
+    path.write_bytes(b"this is a text\n" * 100)
+    with pytest.raises(ValueError, match=f"cannot be read as \\{suffix}"): load(path)
+
+
+def test_names_and_kinds_of_files(tmp_path):
+    with pytest.raises(ValueError, match="no such file"): load(tmp_path / "a.npz")
+    with pytest.raises(ValueError, match=r"\.nc, \.zarr"): load(tmp_path / "a.csv")
+    np.savez(tmp_path / "a.npz", u=u2, x=x, t=t)
+    with pytest.raises(ValueError, match=r"\['w'\]; the file has \['t', 'u', 'x'\]"): load(tmp_path / "a.npz", variables="w")
+    with pytest.raises(ValueError, match="`rename`"): load(tmp_path / "a.npz", rename={"w": "u"})
+    with pytest.raises(ValueError, match=r"`path` has arrays"): load(tmp_path / "a.npz", variables="x")
+
+
+def test_pickles_are_never_opened(tmp_path):
+    class Trap:
+        def __reduce__(self): return (open, (str(tmp_path / "trap"), "w"))
+    np.save(tmp_path / "a.npy", np.array([Trap()], dtype=object), allow_pickle=True)
+    np.savez(tmp_path / "a.npz", u=np.array([Trap()], dtype=object))
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(ValueError, match="Python objects"): load(tmp_path / name)
+    assert not (tmp_path / "trap").exists()
+
+
+def test_headers_that_lie_cost_no_memory(tmp_path):
+    import zipfile
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**5, 10**6)}
+    with open(tmp_path / "a.npy", "wb") as file: np.lib.format.write_array_header_1_0(file, header)
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive: archive.write(tmp_path / "a.npy", "u.npy")
+    for name in ("a.npy", "a.npz"):
+        with pytest.raises(ValueError, match="claims"): load(tmp_path / name)
+
+
+@pytest.mark.parametrize("package, name", [("h5py", "a.mat"), ("h5netcdf", "b.nc"), ("zarr", "a.zarr")])
+def test_missing_packages_name_the_extra(tmp_path, monkeypatch, package, name):
+    import ubic.field as module
+    (tmp_path / name).write_bytes(b"\x89HDF\r\n\x1a\n")
+    def without(wanted):
+        if wanted == package: raise ImportError(wanted)
+        return __import__(wanted)
+    monkeypatch.setattr(module, "import_module", without)
+    with pytest.raises(ImportError, match=r"ubic\[files\]"): load(tmp_path / name)
+
+
+# --- small things ---------------------------------------------------------------------------------------------------------------
+
+def test_shows_error_and_warning(capsys):
+    with pytest.raises(AssertionError):
+        with shows_error(): pass
+    with pytest.raises(AssertionError):
+        with shows_warning(): pass
+    with pytest.raises(KeyError):
+        with shows_error(ValueError): {}["a"]
+    with shows_warning():
+        for _ in range(2): as_field(u2 + 0j, x=x, t=t)
+    assert capsys.readouterr().out.count("UbicWarning") == 1
+
+
+def test_true_pde():
+    assert true_pde(field()) == {}
+    with pytest.raises(ValueError, match="JSON"): true_pde(field().assign_attrs(pde="u_t = u"))
+
+
+def test_plots():
+    matplotlib = pytest.importorskip("matplotlib"); matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    ax = plot_field(field(), cmap="magma")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("$t$", "$x$")
+    panels = plot_field(as_field(u3, x=x, y=y, t=t))
+    assert len(panels) == 4 and panels[-1].get_title() == "$t = 1$"
+    deep = as_field(u3[:, :, None] * np.cos(y[:5])[:, None], x=x, y=y, z=y[:5], t=t)
+    assert len(plot_field(deep)) == 4 and plot_field(deep, ax=plt.figure().subplots()).get_xlabel() == "$x$"
+    plt.close("all")

@@ -42,17 +42,17 @@ def _write(path, arrays):
         Path(temporary).unlink(missing_ok=True)
         raise
 
-# %% ../nbs/03_datasets.ipynb #3fddf945
+# %% ../nbs/03_datasets.ipynb #9fe1e060
 def _read(path):
     "The arrays of a file whose fingerprint fits, else None."
+    if not os.path.isfile(path): return None
     try:
         with np.load(path, allow_pickle=False) as file: arrays = {name: file[name] for name in file.files}
         if str(arrays.pop("fingerprint")) == _fingerprint(arrays): return arrays
-    except FileNotFoundError: return None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error): pass
     warnings.warn(f"the cache file {path.name} is damaged; it is made again.", UbicWarning, stacklevel=5)
 
-# %% ../nbs/03_datasets.ipynb #f0fa2806
+# %% ../nbs/03_datasets.ipynb #c86c1c1f
 def _cached(path, make):
     "Arrays from a file, or made and then kept there."
     arrays = _read(path)
@@ -60,7 +60,7 @@ def _cached(path, make):
         arrays = make()
         try: _write(path, arrays)
         except OSError as error:
-            warnings.warn(f"the field could not be kept in {path.parent} ({error.strerror}); set UBIC_CACHE to a folder that can be written.", UbicWarning, stacklevel=4)
+            warnings.warn(f"the field could not be kept in {path.parent} ({error.strerror or error}); set UBIC_CACHE to a folder that can be written.", UbicWarning, stacklevel=4)
     return arrays
 
 # %% ../nbs/03_datasets.ipynb #8216d426
@@ -104,7 +104,7 @@ def ks(
     return _solution("ks", "Kuramoto–Sivashinsky", "Rudy, Brunton, Proctor and Kutz (2017), Science Advances 3, e1602614",
                      {"u": {"u_xx": -1.0, "u_xxxx": -1.0, "u*u_x": -1.0}}, xr.Dataset({"u": ("x", start)}, {"x": x}), np.arange(251)*0.4, 16, cache)
 
-# %% ../nbs/03_datasets.ipynb #68f88006
+# %% ../nbs/03_datasets.ipynb #f1485bd4
 def names() -> list:
     "The datasets that can be made."
-    return ["burgers", "kdv", "ks"]
+    return [make.__name__ for make in (burgers, kdv, ks)]

@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
-# %% ../nbs/02_spectral.ipynb #9c2ed685
+# %% ../nbs/02_spectral.ipynb #9d6b0364
 import numpy as np
 import xarray as xr
 from scipy import fft
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 # %% ../nbs/02_spectral.ipynb #4dc6db7b
 from .field import AXES, UbicWarning, space_dims, spacing
@@ -30,6 +30,13 @@ def _wave_numbers(frame):
         shape = [-1 if j == i else 1 for j in range(len(dims))]
         waves[dim] = 2*np.pi*frequencies(frame.sizes[dim], spacing(frame, dim)).reshape(shape)
     return waves
+
+# %% ../nbs/02_spectral.ipynb #d176e019
+def _transforms(sizes):
+    "The transforms to the half spectrum and back, over the last axes."
+    if len(sizes) == 1: return np.fft.rfft, lambda v: np.fft.irfft(v, sizes[0])
+    space = tuple(range(-len(sizes), 0))
+    return lambda u: fft.rfftn(u, axes=space), lambda v: fft.irfftn(v, s=sizes, axes=space)
 
 # %% ../nbs/02_spectral.ipynb #b4c896d1
 def _symbol(axes, waves, sizes):
@@ -62,24 +69,24 @@ def _linear_part(equations, symbol, shape):
             if _is_linear(term, target): row += coefficient*symbol(term.derivative[1] if term.derivative else "")
     return linear if linear.imag.any() else linear.real
 
-# %% ../nbs/02_spectral.ipynb #0fa52316
+# %% ../nbs/02_spectral.ipynb #293fc4e8
 def _explicit(equations, symbol, sizes):
     "N of Eq. (2): a function from the spectra of all unknowns to their rates of change."
-    names, space = list(equations), tuple(range(-len(sizes), 0))
-    groups = []
+    names, groups = list(equations), []
+    to_spectrum, to_grid = _transforms(sizes)
     for i, (target, terms) in enumerate(equations.items()):
         pieces = [p for term, c in terms.items() if not _is_linear(term, target) for p in _pieces(term, c)]
         groups += [(i, outer, [p[1:] for p in pieces if p[0] == outer]) for outer in dict.fromkeys(p[0] for p in pieces)]
     def rate(v):
         out = np.zeros_like(v)
         if not groups: return out
-        values = dict(zip(names, fft.irfftn(v, s=sizes, axes=space)))
+        values = dict(zip(names, to_grid(v)))
         @cache
-        def differentiate(name, axes): return fft.irfftn(symbol(axes)*v[names.index(name)], s=sizes, axes=space)
+        def differentiate(name, axes): return to_grid(symbol(axes)*v[names.index(name)])
         for i, outer, pieces in groups:
             total = np.zeros(sizes)
             for term, coefficient in pieces: total += coefficient*evaluate(term, values, differentiate)
-            out[i] += symbol(outer)*fft.rfftn(total, axes=space)
+            out[i] += symbol(outer)*to_spectrum(total)
         return out
     return rate
 
@@ -110,11 +117,11 @@ def _step(v, rate, weights):
     nc = rate(half*a + quarter*(2*nb - n0))
     return full*v + first*n0 + middle*(na + nb) + last*nc
 
-# %% ../nbs/02_spectral.ipynb #41730795
+# %% ../nbs/02_spectral.ipynb #7eb6f60a
 GROWTH = 1e12
 
 def _advance(v, rate, weights, count, limit):
-    "`count` steps: the last state, and the fraction of them that it survived."
+    "`count` steps: the last state, and the fraction of them after which it was lost, or None."
     for i in range(count):
         v = _step(v, rate, weights)
         if not np.abs(v).max() <= limit: return v, (i + 1)/count
@@ -175,7 +182,14 @@ def _check_uniform(dim, values):
     if not (np.diff(values) > 0).all(): raise ValueError(f"`{dim}` is not increasing; sort it, and keep each value once.")
     if off > 1e-6*step: raise ValueError(f"`{dim}` is not uniform: a value is {off:.3g} away from a grid of step {step:.6g}; give equal steps.")
 
-# %% ../nbs/02_spectral.ipynb #80ec1d1c
+# %% ../nbs/02_spectral.ipynb #5f4aeb52
+def _check_values(name, u):
+    "Raise unless the starting values are finite real numbers."
+    if u.dtype.kind not in "fiu": raise TypeError(f"`{name}` holds values of type {u.dtype}; it must hold real numbers.")
+    bad = int((~np.isfinite(u.values)).sum())
+    if bad: raise ValueError(f"`{name}` has {bad} values in `initial` that are not finite; fill them in or choose another frame.")
+
+# %% ../nbs/02_spectral.ipynb #8b720392
 MIN_MODES = 8
 
 def _read_frame(initial):
@@ -183,14 +197,14 @@ def _read_frame(initial):
     if not isinstance(initial, xr.Dataset): raise TypeError(f"`initial` is a {type(initial).__name__}; it must be a Dataset such as field.isel(t=0).")
     if "t" in initial.dims: raise ValueError(f"`initial` has {initial.sizes['t']} frames; choose one, for instance initial.isel(t=0).")
     dims = tuple(d for d in AXES if d in initial.dims)
-    if not dims or set(initial.dims) != set(dims): raise ValueError(f"`initial` has axes {tuple(initial.dims)}; it needs x, or x and y, or x, y and z.")
+    if not initial.data_vars: raise ValueError("`initial` has no variables; it needs the unknowns of `pde`.")
+    if not dims or any(set(u.dims) != set(dims) for u in initial.data_vars.values()): raise ValueError(f"`initial` has axes {tuple(initial.dims)}; every unknown needs x, or x and y, or x, y and z.")
     for dim in dims:
+        if dim not in initial.coords: raise ValueError(f"`initial` has no coordinate values for {dim}; give them with assign_coords.")
         if initial.sizes[dim] < MIN_MODES: raise ValueError(f"`initial` has {initial.sizes[dim]} points along {dim}; at least {MIN_MODES} are needed.")
         _check_uniform(dim, initial[dim].values)
-    for name, u in initial.data_vars.items():
-        if u.dtype.kind not in "fiu": raise TypeError(f"`{name}` holds values of type {u.dtype}; it must hold real numbers.")
-        if not np.isfinite(u.values).all(): raise ValueError(f"`{name}` has {int((~np.isfinite(u.values)).sum())} values in `initial` that are not finite.")
-    return initial.transpose(*dims)
+    for name, u in initial.data_vars.items(): _check_values(name, u)
+    return xr.Dataset({name: u.transpose(*dims) for name, u in initial.data_vars.items()}, {dim: initial[dim] for dim in dims})
 
 # %% ../nbs/02_spectral.ipynb #11ac91a2
 def _read_times(t):
@@ -200,7 +214,7 @@ def _read_times(t):
     _check_uniform("t", t)
     return t
 
-# %% ../nbs/02_spectral.ipynb #df8a9ad5
+# %% ../nbs/02_spectral.ipynb #c4d4a0da
 def simulate(
     pde: dict, # unknown → {term: coefficient}; with one unknown, {term: coefficient}
     initial: xr.Dataset, # unknowns on a periodic grid at the first time
@@ -214,19 +228,20 @@ def simulate(
     if not tolerance > 0: raise ValueError(f"`tolerance` is {tolerance!r}; it must be positive.")
     frame, t = _read_frame(initial), _read_times(t)
     equations = _read_pde(pde, list(frame.data_vars))
-    _check_terms(equations, frame.dims)
+    _check_terms(equations, space_dims(frame))
     frames, lost, rough = _march(equations, frame, t, steps, tolerance)
-    if rough: warnings.warn(f"{MAX_STEPS} time steps per output interval miss `tolerance` at t = {rough:g}; ask for closer output times.", UbicWarning, stacklevel=2)
+    if rough and lost is None: warnings.warn(f"{MAX_STEPS} time steps per output interval miss `tolerance` at t = {rough:g}; ask for closer output times.", UbicWarning, stacklevel=2)
     dims = (*space_dims(frame), "t")
     coords = {**{d: frame[d] for d in dims[:-1]}, "t": t}
     return xr.Dataset({name: (dims, u) for name, u in frames.items()}, coords, {} if lost is None else {"diverged_at": lost})
 
-# %% ../nbs/02_spectral.ipynb #2846f746
+# %% ../nbs/02_spectral.ipynb #8827f1d3
 def _march(equations, frame, t, steps, tolerance):
     "All frames; the time of divergence or None; the first time at which the tolerance was missed or None."
     sizes, waves = tuple(frame.sizes[d] for d in space_dims(frame)), _wave_numbers(frame)
     symbol = cache(lambda axes: _symbol(axes, waves, frame.sizes))
-    v = fft.rfftn(np.stack([frame[name].values.astype(float) for name in equations]), axes=range(1, len(sizes) + 1))
+    to_spectrum, to_grid = _transforms(sizes)
+    v = to_spectrum(np.stack([frame[name].values.astype(float) for name in equations]))
     linear, rate = _linear_part(equations, symbol, v.shape[1:]), _explicit(equations, symbol, sizes)
     interval, limit = (t[-1] - t[0])/(len(t) - 1), GROWTH*np.abs(v).max() or np.inf
     weights = cache(lambda count: _weights(linear, interval/count))
@@ -239,7 +254,7 @@ def _march(equations, frame, t, steps, tolerance):
             if steps: v, lost = advance(v, steps)
             else:
                 (v, lost), error, begin = _advance_to_tolerance(v, advance, begin, tolerance)
-                if rough is None and not error <= tolerance and not lost: rough = t[j]
+                if rough is None and not error <= tolerance: rough = t[j]
             if lost: return frames, float(t[j-1] + lost*interval), rough
-            for name, u in zip(equations, fft.irfftn(v, s=sizes, axes=range(1, len(sizes) + 1))): frames[name][..., j] = u
+            for name, u in zip(equations, to_grid(v)): frames[name][..., j] = u
     return frames, None, rough

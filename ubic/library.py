@@ -5,12 +5,13 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #5e5476b5
+# %% ../nbs/06_library.ipynb #7b9ba20b
 from math import comb
 import numpy as np
 import scipy.sparse as sparse
 from numba import njit
 from numpy.polynomial import Polynomial
+from scipy.signal import savgol_filter
 from .field import check_field, space_dims, spacing
 from .system import LinearSystem
 from .terms import by_parts, candidates, evaluate, parse_term
@@ -44,17 +45,17 @@ def difference(
         result[-1 - i] = np.tensordot(backward, u[len(u) - 1 - i::-1][:ends], 1)
     return np.moveaxis(result/step**d, 0, axis)
 
-# %% ../nbs/06_library.ipynb #f8bffe08
+# %% ../nbs/06_library.ipynb #51f54249
 class _Jets:
-    "Data and their derivatives by finite differences, each computed once."
-    def __init__(self, ds, accuracy):
-        self.dims, self.accuracy = [*space_dims(ds), "t"], accuracy
+    "Data and their derivatives, each computed once."
+    def __init__(self, ds, differentiate): # function (array, dim, step, order, axis)
+        self.dims, self.differentiate = [*space_dims(ds), "t"], differentiate
         self.values = {name: np.asarray(ds[name].values, float) for name in ds.data_vars}
         self.steps = {dim: spacing(ds, dim) for dim in self.dims}
         self.known = {}
 
     def derive(self, array, axes):
-        for dim in dict.fromkeys(axes): array = difference(array, self.steps[dim], axes.count(dim), self.dims.index(dim), self.accuracy)
+        for dim in dict.fromkeys(axes): array = self.differentiate(array, dim, self.steps[dim], axes.count(dim), self.dims.index(dim))
         return array
 
     def __call__(self, name, axes=""):
@@ -63,6 +64,15 @@ class _Jets:
 
     @property
     def shape(self): return next(iter(self.values.values())).shape
+
+# %% ../nbs/06_library.ipynb #9b0f87a4
+def _plain(accuracy): # finite differences
+    return lambda array, dim, step, d, axis: difference(array, step, d, axis, accuracy)
+
+def _smooth(box): # local quartics over a quarter of the box
+    def differentiate(array, dim, step, d, axis):
+        return savgol_filter(array, 2*max(3, box[dim][0]//4) + 1, 4, deriv=d, delta=step, axis=axis)
+    return differentiate
 
 # %% ../nbs/06_library.ipynb #3610e23c
 def _product(factors, shape): # of arrays; a field of ones when there are none
@@ -281,7 +291,7 @@ def _check_rows(rows, terms):
     if not isinstance(rows, (int, np.integer)) or rows < 1: raise ValueError(f"`rows` must be a whole number of boxes, found {rows!r}.")
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #1e5e676f
+# %% ../nbs/06_library.ipynb #63673dd7
 def weak(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained; needed when there are several
@@ -294,7 +304,7 @@ def weak(
     order=None, # exponent of the test function, likewise; None: from the data ("pysindy": 4)
     rows: int | None = None, # number of boxes: None for one at every grid point ("pysindy": 10000), else a random choice
     seed=0, # of that choice: an integer, a Generator or a RandomState
-    accuracy: int = 2, # of finite differences where they are needed
+    accuracy: int = 2, # of the finite differences in the "pysindy" form
 ) -> LinearSystem:
     "Weak-form library of a field."
     ds = check_field(ds)
@@ -306,16 +316,17 @@ def weak(
     X, y, n_eff = build(ds, target, terms, half_width, order, rows, rng, accuracy)
     return LinearSystem(X, y, terms, f"{target}_t", n_eff)
 
-# %% ../nbs/06_library.ipynb #580874e4
-def _weak_conservative(ds, target, terms, half_width, order, rows, rng, accuracy):
-    jets, boxes = _Jets(ds, accuracy), _GridOfBoxes(ds, _chosen_box(ds, terms, half_width, order))
+# %% ../nbs/06_library.ipynb #cf154976
+def _weak_conservative(ds, target, terms, half_width, order, rows, rng, _):
+    box = _chosen_box(ds, terms, half_width, order)
+    jets, boxes = _Jets(ds, _smooth(box)), _GridOfBoxes(ds, box)
     X = np.stack([boxes(_conservative_pieces(term, jets)) for term in terms], axis=1)
     y = boxes([("t", jets(target), -1.0)])
     if rows is None or rows >= len(y): return X, y, min(boxes.n_eff, len(y))
     chosen = np.sort(rng.choice(len(y), rows, replace=False))
     return X[chosen], y[chosen], min(boxes.n_eff, rows)
 
-# %% ../nbs/06_library.ipynb #ed533cec
+# %% ../nbs/06_library.ipynb #21580e84
 def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
     dims = [*space_dims(ds), "t"]
     widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width or {}, dims)
@@ -323,11 +334,11 @@ def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
     for dim in dims:
         _check_width(dim, widths[dim], ds)
         _check_order(dim, order, terms)
-    jets, boxes = _Jets(ds, accuracy), _RandomBoxes(ds, widths, order, 10_000 if rows is None else rows, rng)
+    jets, boxes = _Jets(ds, _plain(accuracy)), _RandomBoxes(ds, widths, order, 10_000 if rows is None else rows, rng)
     table = boxes([list(_pysindy_pieces(term, jets)) for term in terms] + [[("t", jets(target), -1.0)]])
     return table[:, :-1], table[:, -1], boxes.n_eff
 
-# %% ../nbs/06_library.ipynb #f7a01cab
+# %% ../nbs/06_library.ipynb #a1b6f5ae
 def strong(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained
@@ -342,7 +353,7 @@ def strong(
     ds = check_field(ds)
     target, terms = _pick_target(ds, target), _pick_terms(ds, terms, power, derivative_order, constant)
     if not 0 <= crop < min(ds.sizes[dim] for dim in ds.dims)/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(ds.sizes)}.")
-    jets = _Jets(ds, accuracy)
+    jets = _Jets(ds, _plain(accuracy))
     inside = (slice(crop, -crop or None),)*len(jets.shape)
     columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside].ravel() for term in terms]
     return LinearSystem(np.stack(columns, axis=1), jets(target, "t")[inside].ravel(), terms, f"{target}_t")

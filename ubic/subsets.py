@@ -69,21 +69,46 @@ def _squared(row):
     for value in row: total += value*value
     return total
 
-# %% ../nbs/07_subsets.ipynb #c0026d48
-def _rss(R, support): # of the least-squares fit
-    target = R[:, -1]
-    return np.sum((target - R[:, support] @ np.linalg.lstsq(R[:, support], target, rcond=None)[0])**2) if support else np.sum(target**2)
+# %% ../nbs/07_subsets.ipynb #226e666f
+def _forward(R, max_size): # order in which candidates are added
+    columns, residual, order = R[:, :-1].copy(), R[:, -1].copy(), []
+    smallest = 1e-20*np.sum(columns**2, axis=0)
+    while len(order) < max_size:
+        lengths = np.sum(columns**2, axis=0)
+        free = (lengths > smallest) & ~np.isin(np.arange(len(lengths)), order)
+        gains = np.where(free, (columns.T @ residual)**2/np.where(free, lengths, 1), -1)
+        j = int(np.argmax(gains))
+        if gains[j] < 0: j = next(i for i in range(len(lengths)) if i not in order) # only singular ones are left
+        order.append(j)
+        if free[j]:
+            unit = columns[:, j]/np.sqrt(lengths[j])
+            columns, residual = columns - np.outer(unit, unit @ columns), residual - unit*(unit @ residual)
+    return order
 
-def _elimination(R, p, max_size):
-    best, chosen = {}, []
-    while len(chosen) < max_size:
-        chosen = min(([*chosen, j] for j in range(p) if j not in chosen), key=lambda s: _rss(R, s))
-        best[len(chosen)] = chosen
-    chosen = list(range(p))
+# %% ../nbs/07_subsets.ipynb #40e733a6
+def _backward(R): # candidates, the last one dropped first
+    unit, chosen, dropped = R/np.linalg.norm(R, axis=0), list(range(R.shape[1] - 1)), []
     while chosen:
-        if len(chosen) <= max_size and _rss(R, chosen) < _rss(R, best[len(chosen)]): best[len(chosen)] = chosen
-        chosen = min(([i for i in chosen if i != j] for j in chosen), key=lambda s: _rss(R, s))
-    return [best[size] for size in sorted(best)]
+        q, triangle = np.linalg.qr(unit[:, chosen])
+        diagonal = np.abs(np.diag(triangle))
+        if diagonal.min() < 1e-10: worst = chosen[int(np.argmin(diagonal))]
+        else:
+            inverse = np.linalg.inv(triangle)
+            price = (inverse @ (q.T @ unit[:, -1]))**2/np.sum(inverse**2, axis=1)
+            worst = chosen[int(np.argmin(price))]
+        chosen.remove(worst)
+        dropped.append(worst)
+    return dropped[::-1]
+
+# %% ../nbs/07_subsets.ipynb #2b7d0e4b
+def _rss(R, support): # of the least-squares fit
+    support = list(support)
+    return np.sum((R[:, -1] - R[:, support] @ np.linalg.lstsq(R[:, support], R[:, -1], rcond=None)[0])**2)
+
+def _elimination(R, max_size): # the better of the two, for each size; and the backward order
+    forward, backward = _forward(R, max_size), _backward(R)
+    pairs = [(forward[:size], backward[:size]) for size in range(1, max_size + 1)]
+    return [a if set(a) == set(b) else min((a, b), key=lambda s: _rss(R, s)) for a, b in pairs], backward
 
 # %% ../nbs/07_subsets.ipynb #2b9e2e63
 @njit(cache=True, nogil=True)
@@ -134,14 +159,13 @@ def _search(columns, root, max_size, tolerance, choices, best, winner, counts):
             if rss < best[depth]: best[depth], winner[depth] = rss, mask[depth]
             if depth < max_size and j + 1 < p: _bounds(work[depth], j + 1, scratch, bound[depth])
 
-# %% ../nbs/07_subsets.ipynb #f5ed290a
+# %% ../nbs/07_subsets.ipynb #953319e1
 def _exact(system, max_size, largest=5e8):
     p = system.p
     total = sum(comb(p, size) for size in range(1, max_size + 1))
     if p > 62 or total > largest:
         raise ValueError(f"`solver='exact'` would face {total:.1e} subsets of {p} candidates up to size {max_size}; lower `max_size` or use solver='greedy'.")
-    start = _elimination(system.R, p, max_size)
-    order = _importance(system.R, p)
+    start, order = _elimination(system.R, max_size)
     columns = np.ascontiguousarray((system.R/np.linalg.norm(system.R, axis=0)).T)[[*order, p]]
     choices = np.array([[min(sum(comb(m, i) for i in range(r + 1)), 2**62) for r in range(max_size + 1)] for m in range(p + 1)])
     best, winner, counts = np.full(max_size + 1, np.inf), np.zeros(max_size + 1, np.int64), np.zeros(3, np.int64)
@@ -155,16 +179,8 @@ def _exact(system, max_size, largest=5e8):
     record = dict(zip(["visited", "bounded", "singular"], map(int, counts))) | {"all": total}
     return _path(system, supports, solver="exact", exact=int(counts.sum()) == total, certificate=record)
 
-def _importance(R, p): # candidates by how late backward elimination drops them
-    chosen, dropped = list(range(p)), []
-    while chosen:
-        worst = min(chosen, key=lambda j: _rss(R, [i for i in chosen if i != j]))
-        chosen.remove(worst)
-        dropped.append(worst)
-    return dropped[::-1]
-
-# %% ../nbs/07_subsets.ipynb #17a7f1db
-def _greedy(system, max_size): return _path(system, _elimination(system.R, system.p, max_size), solver="greedy")
+# %% ../nbs/07_subsets.ipynb #c44570c6
+def _greedy(system, max_size): return _path(system, _elimination(system.R, max_size)[0], solver="greedy")
 
 _solvers = {"exact": _exact, "greedy": _greedy}
 

@@ -1,0 +1,232 @@
+"""Denoising against published arrays and reference implementations, and what it must refuse."""
+import os
+import pathlib
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings, strategies as st
+from sklearn.linear_model import orthogonal_mp_gram
+
+from ubic.denoise import (Patches, _code, _renew_atoms, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, plot_dictionary, savgol, svd)
+
+REFERENCE = pathlib.Path(os.environ.get("UBIC_REFERENCE", pathlib.Path(__file__).resolve().parents[2] / "shared" / "reference"))
+with_reference = pytest.mark.skipif(not REFERENCE.is_dir(), reason=f"published arrays not found in {REFERENCE}; set UBIC_REFERENCE")
+
+
+def published_noisy(name, percent=30):
+    "Clean and noisy field as in the paper, by the legacy generator, seed 0."
+    with np.load(REFERENCE / f"{name}_clean.npz") as file: u, x, t = file["u"], file["x"], file["t"]
+    noise = percent / 100 * u.std() * np.random.RandomState(0).randn(*u.shape)
+    return u, xr.Dataset({"u": (("x", "t"), u + noise)}, {"x": x, "t": t}, {"title": name})
+
+
+def published_denoised(name):
+    with np.load(REFERENCE / f"{name}_denoised_authors.npz") as file: return file["u"]
+
+
+def relative_error(ds, u): return np.linalg.norm(ds.u.values - u) / np.linalg.norm(u)
+
+
+def toy(nx=60, nt=40, noise=0.3, seed=0):
+    x, t = np.linspace(0, 2 * np.pi, nx, endpoint=False), np.linspace(0, 3, nt)
+    u = np.sin(x[:, None] - t) + 0.5 * np.sin(2 * x)[:, None] * np.cos(t)
+    return xr.Dataset({"u": (("x", "t"), u + noise * np.random.default_rng(seed).standard_normal(u.shape))}, {"x": x, "t": t}, {"title": "toy"})
+
+
+@with_reference
+def test_published_burgers_array():
+    _, noisy = published_noisy("burgers")
+    ours = ksvd(noisy, patch=8, atoms=32, rho=0.05, sparsity=1, transform_sparsity=6, iterations=100, training=None)
+    assert np.abs(ours.u.values - published_denoised("burgers")).max() < 1e-5
+
+
+@with_reference
+def test_published_kdv_array_is_a_savgol_filter():
+    _, noisy = published_noisy("kdv")
+    assert np.abs(savgol(noisy, 33, 2, "x").u.values - published_denoised("kdv")).max() < 1e-12
+
+
+@pytest.mark.slow
+@with_reference
+def test_published_ks_array():
+    _, noisy = published_noisy("ks")
+    ours = ksvd(noisy, patch=25, atoms=32, rho=0.01, transform_sparsity=32, iterations=100, training=None)
+    assert np.abs(ours.u.values - published_denoised("ks")).max() < 1e-5
+
+
+@pytest.mark.slow
+@with_reference
+def test_real_ksvd_on_kdv():
+    u, noisy = published_noisy("kdv")
+    ours = ksvd(noisy, patch=25, atoms=32, transform_sparsity=32, iterations=100, training=None)
+    assert ((ours.u.values - u)**2).mean() <= 0.0009
+
+
+@with_reference
+@pytest.mark.parametrize("name", ["burgers", "kdv", "ks"])
+def test_defaults_beat_the_published_arrays(name):
+    u, noisy = published_noisy(name)
+    published = np.linalg.norm(published_denoised(name) - u) / np.linalg.norm(u)
+    assert relative_error(ksvd(noisy), u) < 0.8 * published
+
+
+@with_reference
+@pytest.mark.parametrize("name", ["burgers", "kdv", "ks"])
+@pytest.mark.parametrize("percent", [1, 10, 100])
+def test_noise_level(name, percent):
+    u, noisy = published_noisy(name, percent)
+    assert noise_level(noisy)["u"] == pytest.approx(percent / 100 * u.std(), rel=0.02)
+
+
+@pytest.mark.parametrize("sparsity", [1, 3, 10])
+def test_codes_equal_scikit_learn(sparsity):
+    rng = np.random.default_rng(sparsity)
+    dictionary = rng.standard_normal((25, 40))
+    dictionary /= np.linalg.norm(dictionary, axis=0)
+    signals = np.vstack([rng.standard_normal((60, 25)), rng.standard_normal((20, 2)) @ dictionary[:, :2].T, np.zeros((1, 25))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = orthogonal_mp_gram(dictionary.T @ dictionary, dictionary.T @ signals.T, n_nonzero_coefs=sparsity).T
+    assert np.allclose(omp_code(dictionary, signals, sparsity), reference, atol=1e-10)
+
+
+def test_pursuit_over_all_atoms_is_least_squares():
+    rng = np.random.default_rng(0)
+    dictionary = rng.standard_normal((30, 8))
+    dictionary[:, 7] = dictionary[:, 2] - dictionary[:, 5]
+    signals = rng.standard_normal((40, 30))
+    projected = (dictionary @ np.linalg.lstsq(dictionary, signals.T, rcond=None)[0]).T
+    assert np.allclose(omp_code(dictionary, signals, 8) @ dictionary.T, projected, atol=1e-8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.floats(1e-8, 1e8))
+def test_codes_do_not_depend_on_the_unit(seed, unit):
+    rng = np.random.default_rng(seed)
+    dictionary = rng.standard_normal((9, 12))
+    signals = rng.standard_normal((5, 9))
+    assert np.allclose(omp_code(dictionary, unit * signals, 4), unit * omp_code(dictionary, signals, 4), rtol=1e-6, atol=1e-9 * unit)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3])
+def test_objective_never_rises_with_one_atom(rho):
+    signals = Patches(toy().u.values, 6)[:]
+    def objective(dictionary):
+        codes, residuals = _code(signals, dictionary, rho, 1)
+        return (residuals**2).sum() + rho * (codes**2).sum()
+    values = [objective(learn_dictionary(signals, 16, rho, 1, n)) for n in range(8)]
+    assert np.all(np.diff(values) <= 1e-9 * values[0])
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3])
+def test_renewing_atoms_never_raises_the_objective(rho):
+    signals = Patches(toy().u.values, 6)[:]
+    dictionary = dct_dictionary(36, 16)
+    for _ in range(4):
+        codes, residuals = _code(signals, dictionary, rho, 3)
+        before = (residuals**2).sum() + rho * (codes**2).sum()
+        _renew_atoms(dictionary, codes, residuals, rho)
+        assert (residuals**2).sum() + rho * (codes**2).sum() <= before * (1 + 1e-12)
+        assert np.allclose(residuals, signals - codes @ dictionary.T)
+
+
+@pytest.mark.parametrize("sparsity, patch", [(1, 6), (3, 6), (1, 14), (2, 14)])
+def test_atoms_have_unit_norm(sparsity, patch):
+    signals = Patches(toy().u.values, patch)
+    dictionary = learn_dictionary(signals, 12, sparsity=sparsity, iterations=4)
+    assert np.allclose(np.linalg.norm(dictionary, axis=0), 1)
+    assert np.allclose(dictionary, learn_dictionary(signals[:], 12, sparsity=sparsity, iterations=4))
+
+
+def test_general_sparsity_agrees_with_the_special_case():
+    signals = Patches(toy().u.values, 6)[:]
+    special = learn_dictionary(signals, 8, sparsity=1, iterations=3)
+    general = dct_dictionary(36, 8)
+    for _ in range(3): _renew_atoms(general, *_code(signals, general, 0.2, 1), 0.2)
+    used = np.abs((special * general).sum(axis=0))
+    assert np.allclose(used, 1, atol=1e-8)
+
+
+def test_same_dictionary_as_dictlearn():
+    peer = pytest.importorskip("dictlearn")
+    signals = Patches(toy().u.values, 5)[:]
+    for sparsity in (1, 2):
+        ours = learn_dictionary(signals, 10, rho=0.0, sparsity=sparsity, iterations=3)
+        theirs = peer.DictionaryLearning(10, fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=3, replace_unused_atoms="no",
+                                         dict_init=dct_dictionary(25, 10).T).fit(signals).components_.T
+        assert np.allclose(np.abs((ours * theirs).sum(axis=0)), 1, atol=1e-8)
+
+
+def test_patches_match_their_definition_and_rebuild():
+    u = np.random.default_rng(0).standard_normal((9, 7))
+    patches = Patches(u, 3)
+    windows = np.lib.stride_tricks.sliding_window_view(u, (3, 3)).reshape(-1, 9)
+    assert np.allclose(patches[:], windows - windows.mean(axis=1, keepdims=True)) and len(patches) == len(windows)
+    assert np.allclose(patches[np.array([5, 2])], patches[:][[5, 2]])
+    assert np.allclose(patches.rebuild(lambda rows: rows), u)
+
+
+def test_every_unknown_is_denoised_and_attributes_kept():
+    ds = toy()
+    ds = ds.assign(v=(ds.u * 100).astype("float32"))
+    for method in (lambda d: ksvd(d, iterations=3), lambda d: savgol(d, 7, dim="t"), lambda d: svd(d, 2)):
+        out = method(ds)
+        assert out.attrs["title"] == "toy" and out.attrs["denoised"] and "denoised" not in ds.attrs
+        assert out.v.dtype == np.float32 and out.u.dtype == np.float64 and out.sizes == ds.sizes
+        assert np.allclose(out.v, 100 * out.u, atol=1e-2 * float(np.abs(out.v).max()))
+    assert ksvd(savgol(ds, 7), iterations=1).attrs["denoised"].count(";") == 1
+
+
+def test_axes_in_another_order_are_accepted():
+    assert np.allclose(savgol(toy().transpose("t", "x"), 7).u, savgol(toy(), 7).u)
+
+
+def test_result_is_repeatable_and_follows_the_unit():
+    first, again, scaled = ksvd(toy(), seed=3), ksvd(toy(), seed=3), ksvd(toy() * 1e-6, seed=3)
+    assert np.array_equal(first.u, again.u)
+    assert np.allclose(scaled.u, 1e-6 * first.u, atol=1e-9 * 1e-6)
+
+
+def test_flat_regions_and_small_fields():
+    ds = toy(noise=0.0)
+    ds.u[:25] = 0.0
+    assert np.isfinite(ksvd(ds).u).all() and np.isfinite(ksvd(ds, sparsity=2).u).all()
+    assert np.isfinite(ksvd(toy(8, 8)).u).all() and np.isfinite(ksvd(toy(16, 9), atoms=1).u).all()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda d: savgol(d, 6), "`window` is 6"),
+    (lambda d: savgol(d, 3, order=3), "`window` is 3"),
+    (lambda d: savgol(d, 61), "`window` is 61"),
+    (lambda d: savgol(d, 5.0), "`window` is 5.0"),
+    (lambda d: savgol(d, 5, order=-1), "`order` is -1"),
+    (lambda d: savgol(d, 5, dim="z"), "`dim` is 'z'"),
+    (lambda d: svd(d, 0), "`rank` is 0"),
+    (lambda d: svd(d, 41), "`rank` is 41"),
+    (lambda d: ksvd(d, patch=41), "`patch` is 41"),
+    (lambda d: ksvd(d, patch=1), "`patch` is 1"),
+    (lambda d: ksvd(d, atoms=0), "`atoms` is 0"),
+    (lambda d: ksvd(d, sparsity=33), "`sparsity` is 33"),
+    (lambda d: ksvd(d, sparsity=0), "`sparsity` is 0"),
+    (lambda d: ksvd(d, transform_sparsity=33), "`transform_sparsity` is 33"),
+    (lambda d: ksvd(d, rho=-0.1), "`rho` is -0.1"),
+    (lambda d: ksvd(d, rho=float("nan")), "`rho` is nan"),
+    (lambda d: ksvd(d, iterations=-1), "`iterations` is -1"),
+    (lambda d: ksvd(d, training=0), "`training` is 0"),
+    (lambda d: ksvd(d.where(d.x > 0.5)), "not finite"),
+    (lambda d: noise_level(d.where(d.x > 0.5)), "not finite"),
+    (lambda d: ksvd(d.isel(t=[0])), "`t` has 1"),
+    (lambda d: learn_dictionary(np.ones((5, 9)), 4, start=np.ones((9, 3))), "`start` has shape"),
+    (lambda d: omp_code(np.eye(3), np.ones((4, 2)), 1), "`signals` has shape"),
+    (lambda d: omp_code(np.eye(3), np.ones((4, 3)), 4), "`sparsity` is 4"),
+    (lambda d: plot_dictionary(np.ones((10, 2))), "`dictionary` has atoms"),
+])
+def test_bad_input(call, words):
+    with pytest.raises(ValueError, match=words): call(toy())
+
+
+def test_wrong_type():
+    for method in (ksvd, noise_level, lambda d: savgol(d, 5), lambda d: svd(d, 1)):
+        with pytest.raises(TypeError, match="`ds`"): method(toy().u.values)

@@ -3,7 +3,6 @@ import json
 import multiprocessing
 import os
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from ubic import datasets
 from ubic.field import UbicWarning, check_field, true_pde
 
-REFERENCE = Path(os.environ.get("UBIC_REFERENCE") or Path(__file__).resolve().parents[2]/"shared"/"reference")
 BOUNDS = {"burgers": 1e-7, "kdv": 1e-7, "ks": 1e-8}
 
 
@@ -26,10 +24,9 @@ def fields():
     return {name: getattr(datasets, name)(cache=False) for name in datasets.names()}
 
 
-@pytest.mark.skipif(not REFERENCE.is_dir(), reason="the published arrays are not here; set UBIC_REFERENCE to their folder")
 @pytest.mark.parametrize("name", BOUNDS)
-def test_published_arrays(name, fields):
-    with np.load(REFERENCE/f"{name}_clean.npz") as file: x, t, u = (file[key] for key in "xtu")
+def test_published_arrays(name, fields, reference):
+    with np.load(reference/f"{name}_clean.npz") as file: x, t, u = (file[key] for key in "xtu")
     field = fields[name]
     np.testing.assert_allclose(field.x, x, rtol=0, atol=1e-12)
     np.testing.assert_allclose(field.t, t, rtol=0, atol=1e-12)

@@ -1,0 +1,56 @@
+# One command for each thing a reader or an author does; `make help` lists them.
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= torch==2.13.0
+JOBS ?= 2
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+
+.DEFAULT_GOAL := help
+.PHONY: help discover test lab docs paper bench export clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+discover: $(VENV)/.core ## find the PDE behind a Burgers field with 30 % noise, and draw it
+	@mkdir -p out
+	@$(BIN)/ubic discover burgers --noise 30 --seed 0 --figure out/burgers.png
+
+test: $(VENV)/.all ## install everything and run all tests, notebooks included
+	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m pytest -q -n $(JOBS) --dist worksteal tests
+
+lab: $(VENV)/.all ## open the notebooks in JupyterLab
+	@$(BIN)/jupyter lab nbs
+
+docs: $(VENV)/.all ## build the site in _docs
+	@$(RUN) tools/build_docs.py
+
+paper: $(VENV)/.all ## run every notebook in full, slow cells included, and keep the results
+	@$(RUN) tools/run_notebooks.py --jobs $(JOBS)
+
+bench: $(VENV)/.all ## measure speed beside other packages
+	@OMP_NUM_THREADS=1 $(RUN) -m benchmarks
+
+export: $(VENV)/.all ## for authors: write the package and README.md from the notebooks
+	@$(BIN)/nbdev_export
+	@$(BIN)/nbdev_clean
+	@$(RUN) tools/readme.py
+
+clean: ## remove everything that was built, the environment too
+	rm -rf $(VENV) out build dist *.egg-info _docs _proc .pytest_cache .hypothesis .ipynb_checkpoints
+	find ubic tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/pip:
+	@echo "Making the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: settings.ini setup.py | $(BIN)/pip
+	@echo "Installing the core packages (a minute or two, once)"
+	@$(BIN)/pip install -q --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.all: $(VENV)/.core
+	@echo "Installing all packages (some minutes, once)"
+	@$(RUN) -c 'import importlib.util as util, sys; sys.exit(util.find_spec("torch") is None)' || $(BIN)/pip install -q --disable-pip-version-check $(TORCH)
+	@$(BIN)/pip install -q --disable-pip-version-check -e ".[all]"
+	@touch $@

@@ -1,0 +1,107 @@
+"The project in step with itself: package, README and notebooks agree, notebooks run, importing is light."
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT).parts))
+HOME_FOLDER = re.compile(r"(?<![\w.])(/home/\w|/Users/\w|/root\b|[A-Z]:\\Users\\)")
+AUTHORING_MACHINE = re.compile(r"(?<![\w.])/(root|work)/|/tmp/author\b")
+HEAVY = "matplotlib sympy numba torch pymc pysindy sklearn".split()
+
+
+def run(*command, cwd=ROOT, **environment):
+    "Run a command quietly; fail with everything it said."
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=os.environ | environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def tool(name): return Path(sys.executable).with_name(name)
+
+
+def name(path): return str(path.relative_to(ROOT / "nbs").with_suffix(""))
+
+
+def modules(package): return {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    "A copy of the notebooks and the settings, for tools that write, with no module but the package's own first file."
+    folder = tmp_path_factory.mktemp("project")
+    shutil.copytree(ROOT / "nbs", folder / "nbs", ignore=shutil.ignore_patterns(".*", "_*"))
+    for file in ("settings.ini", "setup.py", "README.md"): shutil.copy(ROOT / file, folder)
+    (folder / "ubic").mkdir()
+    shutil.copy(ROOT / "ubic" / "__init__.py", folder / "ubic")
+    return folder
+
+
+def test_package_is_what_the_notebooks_export(copy):
+    run(tool("nbdev_export"), cwd=copy)
+    ours, fresh = modules(ROOT / "ubic"), modules(copy / "ubic")
+    assert sorted(ours) == sorted(fresh)
+    assert [module for module in ours if ours[module] != fresh[module]] == [], "`make export` writes the package again"
+
+
+def test_notebooks_are_clean(copy):
+    run(tool("nbdev_clean"), cwd=copy)
+    changed = [name(path) for path in NOTEBOOKS if path.read_bytes() != (copy / path.relative_to(ROOT)).read_bytes()]
+    assert changed == [], "`make export` cleans the notebooks"
+
+
+def texts(output):
+    "All the text of one output, pictures left out."
+    values = [output.get("text", "")] + [value for kind, value in output.get("data", {}).items() if not kind.startswith("image/")]
+    return "\n".join(value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict) else "".join(value) for value in values)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_outputs_are_fit_to_print(path):
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        assert cell.get("execution_count") is None
+        for output in cell.get("outputs", []):
+            shown, source = texts(output), "".join(cell["source"])
+            assert output["output_type"] != "error" and "Traceback" not in shown, f"an error is shown below:\n{source}"
+            assert not HOME_FOLDER.search(shown), f"a path of one machine is shown below:\n{source}"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_notebook_runs(path):
+    run(tool("nbdev_test"), "--path", path, "--n_workers", "0", TQDM_DISABLE="1")
+
+
+def test_readme_is_the_front_page():
+    run(sys.executable, ROOT / "tools" / "readme.py", "--check")
+
+
+def import_seconds(package):
+    return float(run(sys.executable, "-c", f"import time; start = time.perf_counter(); import {package}; print(time.perf_counter() - start)"))
+
+
+def test_import_is_at_most_twice_that_of_xarray():
+    ours, theirs = zip(*[(import_seconds("ubic"), import_seconds("xarray")) for _ in range(5)])
+    assert min(ours) <= 2 * min(theirs)
+
+
+def test_import_loads_nothing_heavy():
+    loaded = json.loads(run(sys.executable, "-c", "import ubic, json, sys; print(json.dumps(list(sys.modules)))"))
+    assert set(HEAVY) & set(loaded) == set()
+
+
+def project_files():
+    "Every file that is, or would be, under version control."
+    try: listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    except (AssertionError, FileNotFoundError): pytest.skip("this copy of the project is not under version control")
+    return [path for entry in listed if entry and (path := ROOT / entry).is_file()]
+
+
+def test_no_file_names_the_machine_it_was_written_on():
+    named = [str(path.relative_to(ROOT)) for path in project_files() if AUTHORING_MACHINE.search(path.read_text(encoding="utf-8", errors="ignore"))]
+    assert named == []

@@ -1,0 +1,61 @@
+"""Write README.md from nbs/index.ipynb, or check that it is up to date."""
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INDEX, README = ROOT / "nbs" / "index.ipynb", ROOT / "README.md"
+TWO_FENCES = re.compile(r"(```python\n(?:(?!```).)*?\n)```\n\n```python\n", re.DOTALL)
+RELATIVE_LINK = re.compile(r"(\]\()(?![a-z]+:|#|/)([^)\s]+)")
+
+
+def text(value): return value if isinstance(value, str) else "".join(value)
+
+
+def from_top(link):
+    "A link relative to the folder nbs, made relative to the top of the project."
+    path, mark, anchor = link[2].partition("#")
+    return link[1] + os.path.relpath(ROOT / "nbs" / path, ROOT).replace(os.sep, "/") + mark + anchor
+
+
+def show_output(output):
+    "The Markdown of one cell output; pictures are left to the site."
+    if output["output_type"] == "stream": return f"```text\n{text(output['text']).rstrip()}\n```"
+    data = output.get("data", {})
+    if "text/markdown" in data: return text(data["text/markdown"]).strip()
+    if "text/plain" in data and not any(kind.startswith("image/") for kind in data): return f"```text\n{text(data['text/plain']).rstrip()}\n```"
+    return ""
+
+
+def show_cell(cell):
+    "The Markdown of one cell, without its directives."
+    source = text(cell["source"])
+    if cell["cell_type"] == "markdown": return RELATIVE_LINK.sub(from_top, source)
+    if cell["cell_type"] != "code" or re.search(r"^#\|\s*(hide|default_exp)\b", source, re.MULTILINE): return ""
+    code = "\n".join(line for line in source.splitlines() if not line.startswith("#|")).strip()
+    return "\n\n".join([f"```python\n{code}\n```"] + [shown for output in cell["outputs"] if (shown := show_output(output))])
+
+
+def readme():
+    "The whole text of README.md."
+    cells = json.loads(INDEX.read_text(encoding="utf-8"))["cells"]
+    body = "\n\n".join(shown for cell in cells if (shown := show_cell(cell)))
+    return "<!-- made from nbs/index.ipynb by tools/readme.py; edit the notebook -->\n" + TWO_FENCES.sub(r"\1", body) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; fail when README.md is out of date")
+    fresh = readme()
+    if parser.parse_args().check:
+        if README.read_text(encoding="utf-8") == fresh: return
+        sys.exit("README.md differs from nbs/index.ipynb; `make export` writes it again.")
+    new = README.with_suffix(".new")
+    new.write_text(fresh, encoding="utf-8")
+    os.replace(new, README)
+
+
+if __name__ == "__main__": main()

@@ -1,0 +1,142 @@
+"""Run notebooks in full, slow cells included, and keep what they show.
+
+A notebook that fails keeps its old contents. One that has not changed since its last full run, with the package it uses, is skipped.
+"""
+import argparse
+import hashlib
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from nbdev.clean import nbdev_clean
+from tqdm.auto import tqdm
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = ROOT / "out" / "notebooks.json"
+NEVER_RUN = re.compile(r"^#\|\s*eval:\s*false", re.MULTILINE | re.IGNORECASE)
+
+
+class Client(NotebookClient):
+    "A notebook client that leaves out the cells marked never to run."
+
+    async def async_execute_cell(self, cell, cell_index, **kwargs):
+        if NEVER_RUN.search(cell.source): return cell
+        return await super().async_execute_cell(cell, cell_index, **kwargs)
+
+
+def find_notebooks(paths):
+    "The notebooks among files and folders, without hidden and working folders."
+    found = []
+    for path in map(Path, paths):
+        if not path.exists(): raise SystemExit(f"There is no notebook or folder {path}.")
+        inside = sorted(path.rglob("*.ipynb")) if path.is_dir() else [path]
+        found += [file.resolve() for file in inside if not any(part[0] in "._" for part in file.relative_to(path).parts)]
+    return found
+
+
+def fingerprint(notebook):
+    "A digest of a notebook and of the whole package."
+    digest = hashlib.sha256(notebook.read_bytes())
+    for module in sorted((ROOT / "ubic").rglob("*.py")): digest.update(module.read_bytes())
+    return digest.hexdigest()
+
+
+def wants_no_run(nb):
+    "Whether the front matter of a notebook says `skip_exec: true`."
+    first = nb.cells[0] if nb.cells else None
+    return first is not None and first.cell_type == "raw" and bool(re.search(r"^skip_exec:\s*true", first.source, re.MULTILINE))
+
+
+def replace_atomically(nb, notebook):
+    "Clean an executed notebook beside the project's other results, then put it in its place."
+    with tempfile.TemporaryDirectory(dir=RECORD.parent) as folder:
+        fresh = Path(folder) / notebook.name
+        nbformat.write(nb, fresh)
+        nbdev_clean(fname=str(fresh))
+        os.replace(fresh, notebook)
+
+
+def run(notebook, cell_done):
+    "Run one notebook; return its state, its seconds and what went wrong."
+    start = time.perf_counter()
+    try:
+        before = notebook.read_bytes()
+        nb = nbformat.reads(before.decode("utf-8"), as_version=4)
+        if not wants_no_run(nb):
+            Client(nb, timeout=None, resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
+            nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
+            if notebook.read_bytes() != before: raise RuntimeError("The notebook was changed while it ran; run it again.")
+            replace_atomically(nb, notebook)
+        return "ok", time.perf_counter() - start, ""
+    except CellExecutionError as error: problem = str(error)
+    except Exception: problem = traceback.format_exc()
+    return "FAILED", time.perf_counter() - start, re.sub(r"\x1b\[[0-9;]*m", "", problem).strip()
+
+
+def save_record(record):
+    "Write the record of full runs in one step."
+    fresh = RECORD.with_suffix(".new")
+    fresh.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    os.replace(fresh, RECORD)
+
+
+def run_all(notebooks, jobs, record):
+    "Run several notebooks side by side, the longest first; return the rows of the summary."
+    rows = {}
+    name = {notebook: os.path.relpath(notebook, ROOT) for notebook in notebooks}
+    notebooks = sorted(notebooks, key=lambda notebook: -record.get(name[notebook], {}).get("seconds", 1e9))
+    pool = ThreadPoolExecutor(jobs) # not as a context: that would wait for the notebooks after an interrupt
+    with tqdm(total=None, unit=" cells", disable=None, leave=False) as bar:
+        waiting = {pool.submit(run, notebook, lambda **_: bar.update()): notebook for notebook in notebooks}
+        for count, done in enumerate(as_completed(waiting), 1):
+            notebook, (state, seconds, problem) = waiting[done], done.result()
+            rows[name[notebook]] = state, seconds, problem
+            bar.write(f"[{count}/{len(notebooks)}] {state:6} {seconds:7.1f} s  {name[notebook]}")
+            sys.stdout.flush()
+            if state != "ok": continue
+            record[name[notebook]] = {"fingerprint": fingerprint(notebook), "seconds": round(seconds, 1)}
+            save_record(record)
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("paths", nargs="*", default=[ROOT / "nbs"], help="notebooks or folders (all of nbs)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time (2)")
+    parser.add_argument("--force", action="store_true", help="also run what has not changed")
+    args = parser.parse_args()
+    notebooks = find_notebooks(args.paths)
+    os.chdir(ROOT)
+    os.environ["TQDM_DISABLE"] = "1"
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // args.jobs)))
+    RECORD.parent.mkdir(exist_ok=True)
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    same = lambda notebook: record.get(os.path.relpath(notebook, ROOT), {}).get("fingerprint") == fingerprint(notebook)
+    fresh = [] if args.force else [notebook for notebook in notebooks if same(notebook)]
+    start = time.perf_counter()
+    rows = run_all([notebook for notebook in notebooks if notebook not in fresh], args.jobs, record)
+    rows |= {os.path.relpath(notebook, ROOT): ("same", 0.0, "") for notebook in fresh}
+    print(f"\n{'state':6} {'seconds':>9}  notebook")
+    for name, (state, seconds, _) in sorted(rows.items()): print(f"{state:6} {seconds:9.1f}  {name}")
+    for name, (state, _, problem) in sorted(rows.items()):
+        if problem: print(f"\n{name} failed and was left as it was:\n  " + "\n  ".join(problem.splitlines()[-6:]))
+    failed = sum(state == "FAILED" for state, _, _ in rows.values())
+    print(f"\n{len(rows)} notebooks, {len(fresh)} unchanged, {failed} failed, {time.perf_counter() - start:.0f} s")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    try: sys.exit(main())
+    except KeyboardInterrupt:
+        print("\nStopped; finished notebooks are kept, and `make paper` goes on from here.", flush=True)
+        os._exit(130)

@@ -5,17 +5,18 @@
 # %% auto #0
 __all__ = ['noise_level', 'savgol', 'svd', 'Patches', 'omp_code', 'dct_dictionary', 'learn_dictionary', 'ksvd', 'plot_dictionary']
 
-# %% ../nbs/04_denoise.ipynb #356251b2
+# %% ../nbs/04_denoise.ipynb #5d822f55
 from math import comb, log, sqrt
 from numbers import Integral
 
 import numpy as np
 import xarray as xr
 from numba import njit
+from scipy.linalg import eigh
 from scipy.signal import savgol_filter
 from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from .field import check_field
 
@@ -187,12 +188,13 @@ def dct_dictionary(
     waves[:, 1:] -= waves[:, 1:].mean(axis=0)
     return waves / np.linalg.norm(waves, axis=0)
 
-# %% ../nbs/04_denoise.ipynb #9ca95351
+# %% ../nbs/04_denoise.ipynb #8c45231a
 _DIRECT = 150 # largest matrix that is decomposed directly
 
 def _leading(gram, start):
     "Leading eigenvector of a symmetric matrix or operator with no negative eigenvalues."
-    if isinstance(gram, np.ndarray) and len(gram) <= _DIRECT: return np.linalg.eigh(gram)[1][:, -1]
+    last = gram.shape[0] - 1
+    if last < _DIRECT: return eigh(gram, subset_by_index=(last, last), check_finite=False)[1][:, 0]
     return eigsh(gram, k=1, which="LA", v0=start, ncv=8)[1][:, 0]
 
 def _leading_direction(rows, start):
@@ -240,19 +242,19 @@ def _correct(grams, signals, before, after):
                 grams[j] += sign * (rows.T @ rows)
     return concerned
 
-# %% ../nbs/04_denoise.ipynb #d9378ab2
+# %% ../nbs/04_denoise.ipynb #094f411a
 def _learn_single(signals, dictionary, iterations):
     "K-SVD with one atom per signal, in place."
     atoms, length = dictionary.shape[1], len(dictionary)
     owner, grams = np.full(len(signals), -1), np.zeros((atoms, length, length))
-    for _ in tqdm(range(iterations), desc="K-SVD", leave=False):
+    for _ in tqdm(range(iterations), desc="K-SVD", leave=False, delay=1):
         before, owner = owner, _owners(signals, dictionary)
         concerned = _correct(grams, signals, before, owner)
         if not len(concerned): break # a fixed point: every later round would be the same
         for j in np.intersect1d(concerned, owner):
             if grams[j].trace() > 0: dictionary[:, j] = _leading(grams[j], dictionary[:, j])
 
-# %% ../nbs/04_denoise.ipynb #7e1fefed
+# %% ../nbs/04_denoise.ipynb #376c417a
 def _check_learning(atoms, rho, sparsity, iterations):
     "Raise unless the settings of K-SVD make sense."
     _whole("atoms", atoms, 1, 10**6, "at least one atom")
@@ -276,7 +278,7 @@ def learn_dictionary(
         raise ValueError(f"`start` has shape {dictionary.shape}; signals of length {signals.shape[1]} and `atoms` = {atoms} need {(signals.shape[1], atoms)}.")
     if sparsity == 1: _learn_single(signals, dictionary, iterations)
     else:
-        for _ in tqdm(range(iterations), desc="K-SVD", leave=False): _renew_atoms(dictionary, *_code(signals, dictionary, rho, sparsity), rho)
+        for _ in tqdm(range(iterations), desc="K-SVD", leave=False, delay=1): _renew_atoms(dictionary, *_code(signals, dictionary, rho, sparsity), rho)
     return dictionary
 
 # %% ../nbs/04_denoise.ipynb #b8ca722b

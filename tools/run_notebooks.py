@@ -73,7 +73,7 @@ def run(notebook, cell_done):
         before = notebook.read_bytes()
         nb = nbformat.reads(before.decode("utf-8"), as_version=4)
         if not wants_no_run(nb):
-            Client(nb, timeout=None, resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
+            Client(nb, timeout=None, extra_arguments=["--log-level=CRITICAL"], resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
             if notebook.read_bytes() != before: raise RuntimeError("The notebook was changed while it ran; run it again.")
             replace_atomically(nb, notebook)

@@ -26,8 +26,8 @@ def improvements(
         if bic[k] < bic[record[-1]]: record.append(k)
     return np.abs(np.diff(bic[record])/(np.diff(np.asarray(sizes)[record])*bic[record][:-1]))
 
-# %% ../nbs/09_criterion.ipynb #756c7cba
-_default_tau0 = {"paper": 0.02, "unit_free": 0.1}
+# %% ../nbs/09_criterion.ipynb #02159a17
+_default_tau0 = {"paper": 0.02, "unit_free": 0.05}
 
 def _threshold(tau0, mode, bic, sizes):
     if tau0 is None: return _default_tau0[mode]
@@ -178,11 +178,11 @@ def _advice(bic, sizes, k, tau0):
         return [f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}: consider a larger `tau0` to prevent overfitting."]
     return []
 
-# %% ../nbs/09_criterion.ipynb #0c0818bc
+# %% ../nbs/09_criterion.ipynb #453bb01e
 def select(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper": the paper to the letter
-    tau0=None, # least relative gain in BIC per term: a number, a percentile such as "P75", or None for 0.1 (paper mode: 0.02)
+    tau0=None, # least relative gain in BIC per term: a number, a percentile such as "P75", or None for 0.05 (paper mode: 0.02)
     n_delta: int = 3, # steps of λ from its maximum to 0
     gamma: float | None = None, # scale of the penalty: None for log N; a number gives the generalised UBIC
     n_eff="auto", # rows to count, see `evidence`

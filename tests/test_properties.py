@@ -117,6 +117,19 @@ def test_order_of_columns_and_rows_and_units_do_not_matter(system, seed):
     for tau0 in (None, 0.02): same_answer(select(best_subsets(system), tau0=tau0), select(best_subsets(other), tau0=tau0), turn, columns/target)
 
 
+@pytest.mark.parametrize("power", [4, 8, 12, 20])
+@pytest.mark.parametrize("solver", ["exact", "greedy"])
+def test_columns_may_be_of_very_different_sizes(power, solver):
+    "Fourth derivatives on an axis in micrometres are 1e24 times smaller than those in metres."
+    rng = np.random.default_rng(0)
+    X, unit = rng.standard_normal((60, 5)), 10.0**np.linspace(0, -power, 5)
+    y = X @ [1.0, 0, 0, 2.0, -1.0] + 0.01*rng.standard_normal(60)
+    one, other = best_subsets(LinearSystem(X, y), solver=solver), best_subsets(LinearSystem(X*unit, y), solver=solver)
+    assert one.supports == other.supports
+    np.testing.assert_allclose(other.rss, one.rss, rtol=1e-9)
+    for support, a, b in zip(one.supports, one.coef, other.coef): np.testing.assert_allclose(b*unit[list(support)], a, rtol=1e-9)
+
+
 @quick
 @given(systems(), st.integers(0, 10**6))
 def test_signs_of_columns_and_target_do_not_matter(system, seed):

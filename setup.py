@@ -25,6 +25,6 @@ setup(
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,
-    entry_points={"console_scripts": settings["console_scripts"].split()},
+    entry_points={"console_scripts": settings["console_scripts"].split(), "nbdev": [f"{settings['lib_name']}={settings['lib_path']}._modidx:d"]},
     zip_safe=False,
 )

@@ -9,6 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import yaml
+
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "_docs"
 SETTINGS = configparser.ConfigParser(delimiters=["="])
@@ -30,7 +32,6 @@ def text(value): return value if isinstance(value, str) else "".join(value)
 
 def front_matter(source):
     "Title and description from the front matter nbdev writes."
-    import yaml
     return yaml.safe_load(source.strip().strip("-")) or {}
 
 
@@ -38,12 +39,6 @@ def heading(source):
     "Front matter as a title and a quoted sentence."
     fields = front_matter(source)
     return f"# {fields.get('title', '')}\n\n" + (f"> {fields['description']}" if fields.get("description") else "")
-
-
-def local_links(source, pages):
-    "Links to the published site become links to the page itself."
-    base = re.escape(SETTINGS["doc_host"].rstrip("/") + "/" + SETTINGS["doc_baseurl"].strip("/"))
-    return re.sub(base + r"/?([\w/]+)\.html(?:#[\w.]*)?", lambda link: pages.get(link[1], link[0]), source)
 
 
 def markdown(source): return {"cell_type": "markdown", "metadata": {}, "source": source}
@@ -55,62 +50,74 @@ def documented(cell):
     return markdown(shown.replace("---\n\n", "", 1))
 
 
-def convert_cell(cell, pages):
+def convert_cell(cell):
     "One processed cell as Sphinx wants it, or nothing."
     source = text(cell["source"])
     if cell["cell_type"] == "raw": return markdown(heading(source)) if source.startswith("---") else None
-    if cell["cell_type"] == "markdown": return None if source.startswith("<!-- WARNING") else markdown(local_links(source, pages))
-    if re.search(r"^\s*show_doc\(", source, re.MULTILINE) and cell["outputs"]:
-        cell = documented(cell)
-        return cell | {"source": local_links(cell["source"], pages)}
+    if cell["cell_type"] == "markdown": return None if source.startswith("<!-- WARNING") else markdown(source)
+    if re.search(r"^\s*show_doc\(", source, re.MULTILINE) and cell["outputs"]: return documented(cell)
     tags = ["remove-input"] if re.search(r"^#\|\s*echo:\s*false", source, re.MULTILINE) else ["hide-input"] if re.search(r"^#\|\s*code-fold:\s*true", source, re.MULTILINE) else []
     source = "\n".join(line for line in source.splitlines() if not line.startswith("#|")).strip()
     return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags}, "outputs": cell["outputs"], "source": source} if source else None
 
 
-def convert(notebook, pages):
+def convert(notebook):
     "A processed notebook in Sphinx's dialect, with the language that cleaning removed."
     nb = json.loads(notebook.read_text(encoding="utf-8"))
-    cells = [made for cell in nb["cells"] if (made := convert_cell(cell, pages))]
+    cells = [made for cell in nb["cells"] if (made := convert_cell(cell))]
     for number, cell in enumerate(cells): cell["id"] = f"cell-{number}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python", "pygments_lexer": "ipython3"}}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def page_links(processed, notebooks):
-    "From the address nbdev gives a page to the name of its notebook, seen from the top."
-    pages = {}
-    for notebook in notebooks:
-        first = text(json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"])
-        inside = notebook.relative_to(processed)
-        output = front_matter(first).get("output-file", inside.stem + ".html") if first.startswith("---") else inside.stem + ".html"
-        pages[str(inside.with_name(Path(output).stem)).replace(os.sep, "/")] = "/" + str(inside).replace(os.sep, "/")
-    return pages
+def anchors(nb):
+    "The names by which the headings of a converted notebook can be linked to."
+    lines = [line for cell in nb["cells"] if cell["cell_type"] == "markdown" for line in cell["source"].splitlines()]
+    return {re.sub(r"[^\w\- ]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in lines if re.match("#{1,4} ", line)}
 
 
-def contents(folder):
+def published(processed, notebook):
+    "The address nbdev gives to the page of a notebook, without its ending."
+    first, inside = text(json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"]), notebook.relative_to(processed)
+    output = front_matter(first).get("output-file", inside.name) if first.startswith("---") else inside.name
+    return inside.with_name(Path(output).stem).as_posix()
+
+
+def localize(nb, pages):
+    "Links to the published site become links to the page here, and to the heading if it is there."
+    base = re.escape(SETTINGS["doc_host"].rstrip("/") + "/" + SETTINGS["doc_baseurl"].strip("/"))
+
+    def local(link):
+        if link[1] not in pages: return link[0]
+        page, names = pages[link[1]]
+        anchor = re.sub(r"\W", "", link[2] or "")
+        return f"/{page}#{anchor}" if anchor in names else f"/{page}"
+
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown": cell["source"] = re.sub(base + r"/?([\w/]+)\.html(?:#([\w.]*))?", local, cell["source"])
+
+
+def contents(notebooks):
     "The tables of contents of the front page, part by part in reading order."
     shown = []
     for caption, part in PARTS:
-        names = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in (folder / part).glob("*.ipynb") if path.stem != "index")
+        names = sorted(path.with_suffix("").as_posix() for path in notebooks if path.parent == Path(part) and path.stem != "index")
         if names: shown += ["```{toctree}", ":hidden:", f":caption: {caption}", "", *names, "```", ""]
     return "\n".join(shown)
 
 
 def write_sources(processed, folder):
     "Everything Sphinx reads: converted notebooks, and the other files beside them."
-    notebooks = sorted(processed.rglob("*.ipynb"))
-    pages = page_links(processed, notebooks)
     shutil.copytree(processed, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
-    for notebook in notebooks:
-        nb = convert(notebook, pages)
-        target = folder / notebook.relative_to(processed)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(json.dumps(nb), encoding="utf-8")
-    index = json.loads((folder / "index.ipynb").read_text(encoding="utf-8"))
-    index["cells"].append(markdown(contents(folder)) | {"id": "contents"})
-    (folder / "index.ipynb").write_text(json.dumps(index), encoding="utf-8")
-    return len(notebooks)
+    notebooks = sorted(processed.rglob("*.ipynb"))
+    made = {notebook.relative_to(processed): convert(notebook) for notebook in notebooks}
+    pages = {published(processed, notebook): (notebook.relative_to(processed).as_posix(), anchors(nb)) for notebook, nb in zip(notebooks, made.values())}
+    made[Path("index.ipynb")]["cells"].append(markdown(contents(made)) | {"id": "contents"})
+    for name, nb in made.items():
+        localize(nb, pages)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(json.dumps(nb), encoding="utf-8")
+    return len(made)
 
 
 def main():

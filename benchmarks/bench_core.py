@@ -1,4 +1,4 @@
-"""Libraries, subset search and the whole road beside what people use today, in one run.  usage: python -m benchmarks.bench_core [--full]"""
+"""Libraries, subset search and the whole road beside what people use today, in one run, one thread each.  usage: python -m benchmarks.bench_core [--full]"""
 import argparse
 import time
 import warnings
@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
-from ubic import datasets
-from ubic.criterion import select
+from ubic import datasets, discover
 from ubic.field import add_noise
 from ubic.library import weak
 from ubic.subsets import best_subsets
@@ -102,7 +102,7 @@ def peer_road(ds, rows):
 
 
 def whole_road(ds, rows):
-    def ours(): return select(best_subsets(weak(ds)))
+    def ours(): return discover(ds)["u"]
     ours()
     ours_s, found = best_time(ours, 5)
     peer_s, equation = best_time(lambda: peer_road(ds, rows), 1)
@@ -110,6 +110,7 @@ def whole_road(ds, rows):
     return row(f"Burgers with 30 % noise to its equation / PySINDy weak form and STLSQ, {rows} boxes", ours_s, peer_s, f"ours {mine}; peer {equation}")
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")
 def main(
     quick: bool = True, # time a sample of the loop over subsets instead of all of it
 ) -> pd.DataFrame:

@@ -1,0 +1,150 @@
+"""The whole road: published numbers from raw data, defaults over seeds, command line, report, estimator."""
+import json
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ubic
+from ubic import recipes
+from ubic.cli import main
+from ubic.field import UbicWarning
+from ubic.report import to_html, write_report, write_text
+
+slow = pytest.mark.slow
+published = [("burgers", True), ("burgers", False), ("kdv", True), ("kdv", False), pytest.param("ks", True, marks=slow), ("ks", False)]
+
+
+@pytest.mark.parametrize("name, denoising", published)
+def test_published_numbers_from_raw_data(name, denoising):
+    table = recipes.compare(name, denoising)
+    assert {"size", "%CE", "R_BIC"} <= set(table.index)
+    assert (table["difference"] < 1e-4).all(), table
+
+
+@pytest.mark.parametrize("name, denoising", [("burgers", False), ("kdv", True), ("kdv", False), ("ks", False)])
+def test_published_curves_from_raw_data(name, denoising):
+    curves = recipes.compare_curves(recipes.reproduce(name, denoising), name, denoising)
+    for quantity in {column.split(",")[0] for column in curves}:
+        np.testing.assert_allclose(curves[f"{quantity}, ours"], curves[f"{quantity}, paper"], rtol=2e-6)
+
+
+def successes(name, noise, seeds):
+    clean = getattr(ubic.datasets, name)()
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        return np.array([ubic.discover(ubic.add_noise(clean, noise, seed=seed)).errors()["u"].mean() for seed in seeds])
+
+
+@pytest.mark.parametrize("name", ["burgers", "kdv", "ks"])
+def test_defaults_on_fresh_seeds(name):
+    assert np.isfinite(successes(name, 30, [101, 102])).all()
+
+
+@slow
+@pytest.mark.parametrize("noise", [10, 30, 100])
+@pytest.mark.parametrize("name, limit", [("burgers", 0.8), ("kdv", 0.35), ("ks", 0.8)])
+def test_defaults_ten_seeds(name, limit, noise):
+    errors = successes(name, noise, range(10))
+    assert np.isfinite(errors).all()
+    if noise == 30: assert errors.mean() <= limit
+
+
+@pytest.mark.parametrize("name", ["burgers", "kdv", "ks"])
+def test_clean_data_need_no_extra_terms(name):
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        assert ubic.discover(getattr(ubic.datasets, name)()).errors()["u"].mean() < 0.02
+
+
+def test_denoising_by_default_ksvd_keeps_the_answer():
+    noisy = ubic.add_noise(ubic.datasets.burgers(), 30, seed=7)
+    assert np.isfinite(ubic.discover(noisy, denoise="ksvd").errors()["u"].mean())
+
+
+def test_same_seed_same_result():
+    first, second = (ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=5))["u"] for _ in range(2))
+    assert first.support == second.support and np.array_equal(first.coef, second.coef) and np.array_equal(first.ubic, second.ubic)
+
+
+def test_two_unknowns_each_get_an_equation():
+    x, t = np.linspace(0, 20, 200, endpoint=False), np.linspace(0, 4, 80)
+    rng = np.random.default_rng(3)
+    waves = [sum(rng.normal()*np.cos(2*np.pi*k*(x[:, None] - c*t)/20 + rng.uniform(0, 6)) for k in range(1, 6)) for c in (1.0, -0.5)]
+    field = ubic.add_noise(ubic.as_field({"u": waves[0], "v": waves[1]}, x=x, t=t), 5, seed=0)
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        found = ubic.discover(field, derivative_order=1, power=1)
+    assert found.pde()["u"].keys() == {"u_x"} and found.pde()["v"].keys() == {"v_x"}
+    assert np.isclose(found.pde()["u"]["u_x"], -1, rtol=0.02) and np.isclose(found.pde()["v"]["v_x"], 0.5, rtol=0.02)
+
+
+def test_recipe_on_ones_own_field():
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=2), recipe="burgers")
+    assert set(found.pde()["u"]) == {"u_xx", "u*u_x"} and found["u"].evidence.mode == "paper"
+
+
+def test_result_shows_itself():
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
+    page = found._repr_html_()
+    assert "u_{xx}" in page and "<table" in page and "<img" in page
+    assert str(found).startswith("u_t = ")
+    assert found.plot()[0].get_xlabel().startswith("support size")
+
+
+def run(*arguments):
+    return subprocess.run([sys.executable, "-c", "import sys; from ubic.cli import main; sys.exit(main())", *arguments], capture_output=True, text=True, timeout=300)
+
+
+def test_command_line_discovers_and_writes(tmp_path):
+    figure, page = tmp_path/"a"/"burgers.png", tmp_path/"burgers.html"
+    done = run("discover", "burgers", "--noise", "30", "--seed", "0", "--figure", str(figure), "--report", str(page))
+    assert done.returncode == 0 and "u_xx" in done.stdout and "±" in done.stdout
+    assert figure.stat().st_size > 10_000 and page.read_text().startswith("<!doctype html>")
+
+
+def test_command_line_json_and_files(tmp_path, capsys):
+    assert main(["data", "burgers", "--out", str(tmp_path/"mine.npz")]) == 0
+    capsys.readouterr()
+    assert main(["discover", str(tmp_path/"mine.npz"), "--noise", "10", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["u"]["terms"] == ["u_xx", "u*u_x"]
+
+
+@pytest.mark.parametrize("arguments", [["discover", "nowhere.nc"], ["data", "heat"], ["discover", "burgers", "--target", "v"],
+                                       ["discover", "burgers", "--report", "no/such/folder/x.html"], ["discover", "burgers", "--recipe", "heat"]])
+def test_command_line_mistakes_end_in_a_sentence(arguments, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert error.startswith("ubic: ") and error.endswith(".")
+
+
+def test_command_line_help():
+    assert "discover" in run("--help").stdout and run().returncode == 2
+
+
+def test_report_is_self_contained(tmp_path):
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0), denoise="ksvd")
+    page = to_html(found, "A <title>")
+    assert "http" not in page and "<script" not in page and "A &lt;title&gt;" in page and "as used" not in page.split("<img")[0]
+    assert write_report(found, tmp_path/"page.html").read_text() != ""
+
+
+def test_interrupted_write_leaves_the_old_file(tmp_path):
+    path = tmp_path/"page.html"
+    write_text(path, "old")
+    with pytest.raises(TypeError): write_text(path, 3)
+    assert path.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_estimator_names_and_zero_columns():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.standard_normal((300, 4)), columns=["u", "u_x", "u_xx", "u^2"]).assign(u_x=0.0)
+    with pytest.warns(UbicWarning, match="u_x"):
+        model = ubic.UBICRegressor().fit(X, 2*X["u_xx"] + 0.01*rng.standard_normal(300))
+    assert list(X.columns[model.support_]) == ["u_xx"] and np.allclose(model.predict(X), 2*X["u_xx"], atol=0.05)
+
+
+def test_estimator_follows_the_convention():
+    from sklearn.base import clone
+    model = ubic.UBICRegressor(max_size=3, tau0="P75")
+    assert clone(model).get_params() == model.get_params() and not hasattr(model, "coef_")

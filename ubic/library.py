@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #7b9ba20b
+# %% ../nbs/06_library.ipynb #70dc1ee5
 from math import comb
 import numpy as np
 import scipy.sparse as sparse
 from numba import njit
-from numpy.polynomial import Polynomial
+from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
 from .field import check_field, space_dims, spacing
 from .system import LinearSystem
@@ -140,9 +140,19 @@ def bump(
     "The test function (1 - z²)^order, or its d-th derivative."
     return (Polynomial([1, 0, -1])**order).deriv(d)(z) if d else (1 - np.square(z))**order
 
-# %% ../nbs/06_library.ipynb #00123421
+# %% ../nbs/06_library.ipynb #c6694a18
+def _consistent(points, order, d, degree=12): # d-th derivative of the bump, integrating by parts exactly on the grid
+    z = np.arange(-points, points + 1)/points
+    weights, base = bump(z, order, d), bump(z, order)
+    if d == 0: return weights
+    basis = [Legendre.basis(k) for k in range(min(degree, points) + 1)]
+    values, derived = (np.stack([p(z) for p in polynomials], axis=1) for polynomials in (basis, [p.deriv(d) for p in basis]))
+    missing = (-1)**d*base @ derived - weights @ values
+    return weights + base*(values @ np.linalg.solve(values.T @ (base[:, None]*values), missing))
+
+# %% ../nbs/06_library.ipynb #34cb9eb0
 def _band(size, points, order, d, step, centers): # weights of the boxes around `centers`: one row per box
-    weights = bump(np.arange(-points, points + 1)/points, order, d)*step/(points*step)**d
+    weights = _consistent(points, order, d)*step/(points*step)**d
     columns = centers[:, None] + np.arange(-points, points + 1)
     rows = np.repeat(np.arange(len(centers)), 2*points + 1)
     return sparse.csr_array((np.tile(weights, len(centers)), (rows, columns.ravel())), (len(centers), size))
@@ -273,7 +283,7 @@ def _check_width(dim, half, ds):
     if not half > 0 or 2*half >= length:
         raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
 
-# %% ../nbs/06_library.ipynb #1e66f5e1
+# %% ../nbs/06_library.ipynb #394b047a
 def _chosen_box(ds, terms, half_width, order): # dim → (points, order), given values over automatic ones
     dims = [*space_dims(ds), "t"]
     box = automatic_box(ds, max(term.order for term in terms))
@@ -284,8 +294,8 @@ def _chosen_box(ds, terms, half_width, order): # dim → (points, order), given 
         box[dim] = points, orders.get(dim, box[dim][1])
         _check_order(dim, box[dim][1], terms)
         if points < _fewest:
-            raise ValueError(f"test functions along {dim} reach over {points} grid points on each side, and {_fewest} are needed; "
-                             f"take an axis of at least {int(np.ceil(_fewest/0.3))} points (found {ds.sizes[dim]}) or a wider `half_width`.")
+            remedy = "make `half_width` wider" if dim in widths else f"take an axis of at least {int(np.ceil(_fewest/0.3))} points, found {ds.sizes[dim]}"
+            raise ValueError(f"test functions along {dim} reach over {points} grid points on each side, and {_fewest} are needed; {remedy}.")
     return box
 
 def _check_rows(rows, terms):

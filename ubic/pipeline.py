@@ -5,13 +5,15 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #3cbddaac
+# %% ../nbs/10_pipeline.ipynb #c8cb23f4
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import Selection, select
-from .field import check_field, true_pde
+from .field import UbicWarning, check_field, true_pde
 from .subsets import best_subsets
 from .terms import coefficient_error
 
@@ -64,7 +66,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #5642cea3
+# %% ../nbs/10_pipeline.ipynb #ff9ac2f7
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return check_field(method(ds))
@@ -82,7 +84,15 @@ def _look(ds, target, order, *stages): # from the fourth derivative downwards, u
         if max(getattr(term, "order", 0) for term in found.terms) >= order: break
     return found
 
-# %% ../nbs/10_pipeline.ipynb #2661efc3
+def _with_doubts(selection): # say so when other equations fit as well
+    others = selection.equivalents()
+    if not others: return selection
+    listed = "; ".join(", ".join(map(str, terms)) for terms in others[:5]) + (" and others" if len(others) > 5 else "")
+    doubt = f"Ambiguous: on these data the following terms explain {selection.path.system.target} as well: {listed}."
+    warnings.warn(doubt, UbicWarning, stacklevel=3)
+    return replace(selection, advice=[*selection.advice, doubt])
+
+# %% ../nbs/10_pipeline.ipynb #f37fae41
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain; None for all
@@ -106,6 +116,6 @@ def discover(
     targets = list(field.data_vars) if target is None else [target]
     if "terms" in settings: derivative_order = derivative_order or 2 # the terms given decide, not this number
     stages = dict(power=power, **settings), dict(max_size=max_size, solver=solver), dict(mode=mode, tau0=tau0)
-    return Discovery({name: _look(used, name, derivative_order, *stages) for name in targets}, field, used)
+    return Discovery({name: _with_doubts(_look(used, name, derivative_order, *stages)) for name in targets}, field, used)
 
 def _target(selection): return selection.path.system.target.removesuffix("_t")

@@ -38,7 +38,7 @@ def _root_of_prior(prior_cov, size): # inverse of the Cholesky factor
     if smallest <= 0: raise ValueError(f"`prior_cov` must be positive definite, but its smallest eigenvalue is {smallest:.3g}.")
     return np.linalg.inv(np.linalg.cholesky(cov))
 
-# %% ../nbs/08_posterior.ipynb #3ca73baa
+# %% ../nbs/08_posterior.ipynb #a3dff23c
 def posterior(
     R, # columns of the subset, reduced: any number of rows
     q, # target, reduced likewise
@@ -49,7 +49,8 @@ def posterior(
 ) -> Posterior:
     "Posterior of linear coefficients under a Gaussian prior, Eq. (8)."
     size = R.shape[1]
-    estimate = np.linalg.lstsq(R, q, rcond=None)[0]
+    lengths = np.linalg.norm(R, axis=0)
+    estimate = np.linalg.lstsq(R/lengths, q, rcond=None)[0]/lengths # at unit length no column is too small to count
     named = {"least_squares": estimate, "zero": np.zeros(size)}
     if isinstance(prior_mean, str) and prior_mean not in named:
         raise ValueError(f"`prior_mean` must be 'least_squares', 'zero' or an array, found {prior_mean!r}.")

@@ -121,7 +121,7 @@ def reproduce(
     field, rng = noisy(name, percent)
     return _select(denoised(name, percent) if denoising else field, get_recipe(name), rng)
 
-# %% ../nbs/10a_recipes.ipynb #687d2cb9
+# %% ../nbs/10a_recipes.ipynb #2a87ef2a
 def compare(
     name: str, # of a dataset
     denoising: bool = True,
@@ -130,7 +130,7 @@ def compare(
     found, truth = reproduce(name, denoising), true_pde(getattr(datasets, name)())["u"]
     ours = {"size": found.size, "%CE": coefficient_error(found.pde()["u"], truth).mean(), "R_BIC": found.r_bic, "lam": found.lam}
     table = pd.DataFrame({"paper": published.loc[(name, denoising)], "ours": ours}).dropna()
-    return table.assign(difference=(table["ours"] - table["paper"]).abs()/table["paper"].abs().replace(0, 1))
+    return table.assign(difference=(table["ours"] - table["paper"]).abs()/table["paper"].abs().replace(0, 1)).round({"difference": 9})
 
 # %% ../nbs/10a_recipes.ipynb #ec435bac
 def compare_curves(

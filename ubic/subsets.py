@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['SubsetPath', 'best_subsets', 'plot_path']
 
-# %% ../nbs/07_subsets.ipynb #dd4a76cd
+# %% ../nbs/07_subsets.ipynb #a1f8e2a0
 from dataclasses import dataclass, field
+from functools import cache
 from math import comb
 import numpy as np
 import pandas as pd
@@ -44,85 +45,98 @@ class SubsetPath:
         how = "exact" if self.exact else "approximate"
         return f"SubsetPath({self.system.target}: sizes {self.sizes[0]} to {self.sizes[-1]} of {self.system.p} candidates, {self.solver}, {how})"
 
-# %% ../nbs/07_subsets.ipynb #06558018
-def _path(system, supports, **record):
-    coef = [np.linalg.lstsq(system.R[:, list(s)], system.R[:, -1], rcond=None)[0] for s in supports]
-    rss = np.array([np.sum((system.R[:, -1] - system.R[:, list(s)] @ c)**2) for s, c in zip(supports, coef)])
-    return SubsetPath(system, [tuple(sorted(s)) for s in supports], [c[np.argsort(s)] for s, c in zip(supports, coef)], rss, **record)
-
-# %% ../nbs/07_subsets.ipynb #342dacde
+# %% ../nbs/07_subsets.ipynb #c637f0c6
 @njit(cache=True, nogil=True)
-def _project(source, j, first, into):
-    "Write rows `first`… and the last row of `source`, with the direction of row `j` removed, to `into`."
-    rows, length = source.shape
-    norm = 0.0
-    for i in range(length): norm += source[j, i]**2
-    for r in range(first, rows):
-        dot = 0.0
-        for i in range(length): dot += source[j, i]*source[r, i]
-        dot /= norm
-        for i in range(length): into[r, i] = source[r, i] - dot*source[j, i]
-
-@njit(cache=True, nogil=True)
-def _squared(row):
+def _dot(a, b):
     total = 0.0
-    for value in row: total += value*value
+    for i in range(len(a)): total += a[i]*b[i]
     return total
 
-# %% ../nbs/07_subsets.ipynb #226e666f
-def _forward(R, max_size): # order in which candidates are added
-    columns, residual, order = R[:, :-1].copy(), R[:, -1].copy(), []
-    smallest = 1e-20*np.sum(columns**2, axis=0)
-    while len(order) < max_size:
-        lengths = np.sum(columns**2, axis=0)
-        free = (lengths > smallest) & ~np.isin(np.arange(len(lengths)), order)
-        gains = np.where(free, (columns.T @ residual)**2/np.where(free, lengths, 1), -1)
-        j = int(np.argmax(gains))
-        if gains[j] < 0: j = next(i for i in range(len(lengths)) if i not in order) # only singular ones are left
-        order.append(j)
-        if free[j]:
-            unit = columns[:, j]/np.sqrt(lengths[j])
-            columns, residual = columns - np.outer(unit, unit @ columns), residual - unit*(unit @ residual)
+@njit(cache=True, nogil=True)
+def _project(source, j, first, into):
+    "Write rows `first`… of `source`, with the direction of row `j` removed, to `into`."
+    norm = _dot(source[j], source[j])
+    for r in range(first, len(source)):
+        share = _dot(source[j], source[r])/norm
+        for i in range(source.shape[1]): into[r, i] = source[r, i] - share*source[j, i]
+
+# %% ../nbs/07_subsets.ipynb #d9d973b9
+@njit(cache=True, nogil=True)
+def _fit(unit, support): # coefficients for unit columns, and the unexplained share
+    size, rest = len(support), unit[-1].copy()
+    basis, triangle, coef = np.zeros((size, unit.shape[1])), np.zeros((size, size)), np.zeros(size)
+    for a in range(size):
+        column = unit[support[a]].copy()
+        for _ in range(2):
+            for c in range(a):
+                share = _dot(basis[c], column)
+                triangle[c, a] += share
+                column -= share*basis[c]
+        length = np.sqrt(_dot(column, column))
+        if length < 1e-10: continue
+        triangle[a, a], basis[a] = length, column/length
+        coef[a] = _dot(basis[a], rest)
+        rest -= coef[a]*basis[a]
+    for a in range(size - 1, -1, -1):
+        for c in range(a + 1, size): coef[a] -= triangle[a, c]*coef[c]
+        coef[a] = coef[a]/triangle[a, a] if triangle[a, a] else 0.0
+    return coef, _dot(rest, rest)
+
+# %% ../nbs/07_subsets.ipynb #fd064373
+def _path(system, supports, **record):
+    lengths = np.linalg.norm(system.R, axis=0)
+    supports = [np.sort(support) for support in supports]
+    fits = [_fit(system.unit, support) for support in supports]
+    coef = [c*lengths[-1]/lengths[support] for support, (c, _) in zip(supports, fits)]
+    return SubsetPath(system, [tuple(map(int, s)) for s in supports], coef, np.array([share for _, share in fits])*lengths[-1]**2, **record)
+
+# %% ../nbs/07_subsets.ipynb #aa5e4eb5
+@njit(cache=True, nogil=True)
+def _forward(unit, max_size): # order in which candidates are added
+    p = len(unit) - 1
+    work, order, free = unit.copy(), np.empty(max_size, np.int64), np.ones(p, np.bool_)
+    for k in range(max_size):
+        best, most = -1, -1.0
+        for j in range(p):
+            length = _dot(work[j], work[j])
+            gain = _dot(work[j], work[p])**2/length if length > 1e-20 else 0.0
+            if free[j] and gain > most: best, most = j, gain
+        order[k], free[best] = best, False
+        if _dot(work[best], work[best]) > 1e-20:
+            pivot = work.copy()
+            _project(pivot, best, 0, work)
     return order
 
-# %% ../nbs/07_subsets.ipynb #40e733a6
-def _backward(R): # candidates, the last one dropped first
-    unit, chosen, dropped = R/np.linalg.norm(R, axis=0), list(range(R.shape[1] - 1)), []
-    while chosen:
-        q, triangle = np.linalg.qr(unit[:, chosen])
-        diagonal = np.abs(np.diag(triangle))
-        if diagonal.min() < 1e-10: worst = chosen[int(np.argmin(diagonal))]
-        else:
-            inverse = np.linalg.inv(triangle)
-            price = (inverse @ (q.T @ unit[:, -1]))**2/np.sum(inverse**2, axis=1)
-            worst = chosen[int(np.argmin(price))]
-        chosen.remove(worst)
-        dropped.append(worst)
-    return dropped[::-1]
+@njit(cache=True, nogil=True)
+def _backward(unit): # candidates, the one dropped first last
+    chosen, order = np.arange(len(unit) - 1), np.empty(len(unit) - 1, np.int64)
+    while len(chosen):
+        worst, least = 0, np.inf
+        for a in range(len(chosen)):
+            share = _fit(unit, np.concatenate((chosen[:a], chosen[a + 1:])))[1]
+            if share < least: worst, least = a, share
+        order[len(chosen) - 1] = chosen[worst]
+        chosen = np.concatenate((chosen[:worst], chosen[worst + 1:]))
+    return order
 
-# %% ../nbs/07_subsets.ipynb #2b7d0e4b
-def _rss(R, support): # of the least-squares fit
-    support = list(support)
-    return np.sum((R[:, -1] - R[:, support] @ np.linalg.lstsq(R[:, support], R[:, -1], rcond=None)[0])**2)
-
-def _elimination(R, max_size): # the better of the two, for each size; and the backward order
-    forward, backward = _forward(R, max_size), _backward(R)
+# %% ../nbs/07_subsets.ipynb #d3a7277a
+def _elimination(unit, max_size): # the better of the two, for each size; and the backward order
+    forward, backward = _forward(unit, max_size), _backward(unit)
     pairs = [(forward[:size], backward[:size]) for size in range(1, max_size + 1)]
-    return [a if set(a) == set(b) else min((a, b), key=lambda s: _rss(R, s)) for a, b in pairs], backward
+    return [min(pair, key=lambda support: _fit(unit, support)[1]) for pair in pairs], backward
 
-# %% ../nbs/07_subsets.ipynb #2b9e2e63
+# %% ../nbs/07_subsets.ipynb #f6014890
 @njit(cache=True, nogil=True)
 def _bounds(columns, first, scratch, bound): # bound[j]: squared residual with columns j… all included
     p = columns.shape[0] - 1
     for r in range(first, p + 1): scratch[r] = columns[r]
     for j in range(p - 1, first - 1, -1):
-        norm = _squared(scratch[j])
+        norm = _dot(scratch[j], scratch[j])
         for r in range(first, p + 1):
             if norm > 1e-24 and (r < j or r == p):
-                dot = 0.0
-                for i in range(scratch.shape[1]): dot += scratch[j, i]*scratch[r, i]
-                for i in range(scratch.shape[1]): scratch[r, i] -= dot/norm*scratch[j, i]
-        bound[j] = _squared(scratch[p])
+                share = _dot(scratch[j], scratch[r])/norm
+                for i in range(scratch.shape[1]): scratch[r, i] -= share*scratch[j, i]
+        bound[j] = _dot(scratch[p], scratch[p])
 
 @njit(cache=True, nogil=True)
 def _hopeless(bound, best, first, last): # no size in reach can improve
@@ -130,7 +144,7 @@ def _hopeless(bound, best, first, last): # no size in reach can improve
         if bound < best[size]: return False
     return True
 
-# %% ../nbs/07_subsets.ipynb #d2959b41
+# %% ../nbs/07_subsets.ipynb #4c9b9bde
 @njit(cache=True, nogil=True)
 def _search(columns, root, max_size, tolerance, choices, best, winner, counts):
     p = columns.shape[0] - 1
@@ -149,38 +163,42 @@ def _search(columns, root, max_size, tolerance, choices, best, winner, counts):
         if _hopeless(bound[depth, j], best, depth + 1, reach): # and so is everything after j
             counts[1] += choices[p - j, max_size - depth] - 1 if depth else choices[p - j - 1, max_size - 1]
             depth -= 1
-        elif _squared(work[depth, j]) < tolerance:
+        elif _dot(work[depth, j], work[depth, j]) < tolerance:
             counts[2] += choices[p - j - 1, max_size - depth - 1]
         else:
             _project(work[depth], j, j + 1, work[depth + 1])
             depth += 1
             counts[0] += 1
-            mask[depth], turn[depth], rss = mask[depth - 1] | (1 << j), j + 1, _squared(work[depth, p])
+            mask[depth], turn[depth], rss = mask[depth - 1] | (1 << j), j + 1, _dot(work[depth, p], work[depth, p])
             if rss < best[depth]: best[depth], winner[depth] = rss, mask[depth]
             if depth < max_size and j + 1 < p: _bounds(work[depth], j + 1, scratch, bound[depth])
 
-# %% ../nbs/07_subsets.ipynb #953319e1
+# %% ../nbs/07_subsets.ipynb #6ce7843c
+@cache
+def _choices(p, max_size): # number of subsets of at most r out of m
+    return np.array([np.cumsum([comb(m, r) for r in range(max_size + 1)]) for m in range(p + 1)])
+
 def _exact(system, max_size, largest=5e8):
     p = system.p
     total = sum(comb(p, size) for size in range(1, max_size + 1))
     if p > 62 or total > largest:
         raise ValueError(f"`solver='exact'` would face {total:.1e} subsets of {p} candidates up to size {max_size}; lower `max_size` or use solver='greedy'.")
-    start, order = _elimination(system.R, max_size)
-    columns = np.ascontiguousarray((system.R/np.linalg.norm(system.R, axis=0)).T)[[*order, p]]
-    choices = np.array([[min(sum(comb(m, i) for i in range(r + 1)), 2**62) for r in range(max_size + 1)] for m in range(p + 1)])
+    start, order = _elimination(system.unit, max_size)
+    columns = system.unit[[*order, p]]
     best, winner, counts = np.full(max_size + 1, np.inf), np.zeros(max_size + 1, np.int64), np.zeros(3, np.int64)
-    place = {j: i for i, j in enumerate(order)}
+    place = np.argsort(order)
     for support in start: # a first guess; strictly better ones replace it
-        best[len(support)] = _rss(columns.T, [place[j] for j in support])*(1 + 1e-12)
-        winner[len(support)] = sum(1 << place[j] for j in support)
+        best[len(support)] = _fit(system.unit, support)[1]*(1 + 1e-12)
+        winner[len(support)] = sum(1 << int(i) for i in place[support])
+    choices = _choices(p, max_size)
     for root in tqdm(range(p), desc="best subsets", leave=False, disable=total < 1e6):
         _search(columns, root, max_size, 1e-20, choices, best, winner, counts)
-    supports = [sorted(order[i] for i in range(p) if winner[size] >> i & 1) for size in range(1, max_size + 1)]
+    supports = [[order[i] for i in range(p) if winner[size] >> i & 1] for size in range(1, max_size + 1)]
     record = dict(zip(["visited", "bounded", "singular"], map(int, counts))) | {"all": total}
     return _path(system, supports, solver="exact", exact=int(counts.sum()) == total, certificate=record)
 
-# %% ../nbs/07_subsets.ipynb #c44570c6
-def _greedy(system, max_size): return _path(system, _elimination(system.R, max_size)[0], solver="greedy")
+# %% ../nbs/07_subsets.ipynb #85356a5b
+def _greedy(system, max_size): return _path(system, _elimination(system.unit, max_size)[0], solver="greedy")
 
 _solvers = {"exact": _exact, "greedy": _greedy}
 

@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['LinearSystem', 'plot_system']
 
-# %% ../nbs/05_system.ipynb #a9d1c229
+# %% ../nbs/05_system.ipynb #90900bfb
 import warnings
 from functools import cached_property
 import numpy as np
 import pandas as pd
+from scipy.linalg.lapack import dgeqrf
 from .field import UbicWarning
 from .terms import Term, _as_term, latex
 
@@ -23,13 +24,14 @@ def _check_terms(terms, p):
     if twice: raise ValueError(f"`terms` names {', '.join(twice)} more than once; every candidate needs its own name.")
     return terms
 
-# %% ../nbs/05_system.ipynb #d64d6a69
+# %% ../nbs/05_system.ipynb #76159731
 def _check_numbers(name, values):
     values = np.asarray(values)
     if values.dtype.kind not in "fiub": raise TypeError(f"`{name}` must hold real numbers, found dtype {values.dtype}; convert it to float first.")
     values = values.astype(float)
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad): raise ValueError(f"`{name}` has {len(bad)} values that are NaN or infinite, the first at {tuple(map(int, bad[0]))}; remove or fill them first.")
+    if not np.isfinite(values.sum()): # cheap, and true for all good arrays
+        bad = np.argwhere(~np.isfinite(values))
+        if len(bad): raise ValueError(f"`{name}` has {len(bad)} values that are NaN or infinite, the first at {tuple(map(int, bad[0]))}; remove or fill them first.")
     return values
 
 # %% ../nbs/05_system.ipynb #06496220
@@ -42,19 +44,25 @@ def _check_shapes(X, y):
     if not y.any(): raise ValueError("`y` is zero everywhere, a steady state: there is nothing to identify.")
     return X, y
 
-# %% ../nbs/05_system.ipynb #af61af8a
-def _dependent(R, terms, tolerance=1e-10):
+# %% ../nbs/05_system.ipynb #18339994
+def _dependent(unit, terms, tolerance=1e-10):
     "Terms that are combinations of terms before them."
-    unit = R/np.linalg.norm(R, axis=0)
-    basis, found = np.empty((len(R), 0)), []
-    for j, term in enumerate(terms):
-        rest = unit[:, j] - basis @ (basis.T @ unit[:, j])
-        rest -= basis @ (basis.T @ rest)
-        if np.linalg.norm(rest) < tolerance: found.append(str(term))
-        else: basis = np.column_stack([basis, rest/np.linalg.norm(rest)])
+    basis, found = np.zeros_like(unit), []
+    for j, (term, column) in enumerate(zip(terms, unit)):
+        rest = column - (basis[:j] @ column) @ basis[:j]
+        rest -= (basis[:j] @ rest) @ basis[:j]
+        length = np.linalg.norm(rest)
+        if length < tolerance: found.append(str(term))
+        else: basis[j] = rest/length
     return found
 
-# %% ../nbs/05_system.ipynb #a69a87f9
+# %% ../nbs/05_system.ipynb #adb8a89f
+def _triangle(X, y): # R of [X | y]
+    table = np.empty((X.shape[1] + 1, len(X))).T # column by column in memory, as LAPACK wants it
+    table[:, :-1], table[:, -1] = X, y
+    return np.triu(dgeqrf(table, overwrite_a=True)[0][:table.shape[1]])
+
+# %% ../nbs/05_system.ipynb #70203dd8
 class LinearSystem:
     "Candidates `X`, target `y` and their names: what every library returns and every solver takes."
     def __init__(self,
@@ -73,7 +81,7 @@ class LinearSystem:
         if n_eff is not None and not n_eff > 0: raise ValueError(f"`n_eff` must be positive, found {n_eff}.")
         self.X, self.y, self.terms = X[:, keep], y, [t for t, k in zip(terms, keep) if k]
         self.target, self.n_eff = target, n_eff
-        dependent = _dependent(self.R[:, :-1], self.terms)
+        dependent = _dependent(self.unit[:-1], self.terms)
         if dependent:
             warnings.warn(f"these terms are combinations of terms before them and cannot be told apart: {', '.join(dependent)}.", UbicWarning, stacklevel=2)
 
@@ -84,7 +92,11 @@ class LinearSystem:
     def p(self): return len(self.terms) # candidates
 
     @cached_property
-    def R(self): return np.linalg.qr(np.column_stack([self.X, self.y]), mode="r") # triangle of [X | y]
+    def R(self): return _triangle(self.X, self.y) # of [X | y]
+
+    @cached_property
+    def unit(self): # columns of R at unit length, one per row, the target last
+        return np.ascontiguousarray((self.R/np.linalg.norm(self.R, axis=0)).T)
 
     @cached_property
     def scale(self): # root mean square of each candidate, and of the target

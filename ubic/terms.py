@@ -175,15 +175,19 @@ def _words(axes, order): # all derivatives of that order
     from itertools import combinations_with_replacement
     return ["".join(word) for word in combinations_with_replacement(axes, order)]
 
-# %% ../nbs/01_terms.ipynb #601e7f67
+# %% ../nbs/01_terms.ipynb #223fdc03
 def _rounded(value, std): # text of value ± std, digits decided by std
     if not std: return f"{value:.4g}", ""
     if not std > 0 or std == float("inf"): return f"{value:.4g}", f"{std:.1g}"
     from math import floor, log10
-    digits = max(0, min(12, 1 - floor(log10(std))))
-    return f"{value:.{digits}f}", f"{std:.{digits}f}"
+    digits = 1 - floor(log10(std)) # two digits of the standard deviation
+    if -3 <= floor(log10(max(abs(value), std))) < 6 and 0 <= digits <= 8: return f"{value:.{digits}f}", f"{std:.{digits}f}"
+    return f"{value:.{max(0, min(12, digits + floor(log10(abs(value) or 1))))}e}", f"{std:.1e}"
 
-# %% ../nbs/01_terms.ipynb #26c20458
+def _tex(number): # exponents as powers of ten
+    return re.sub(r"e([+-])0*(\d+)", lambda m: rf" \times 10^{{{m[1].replace('+', '')}{m[2]}}}", number)
+
+# %% ../nbs/01_terms.ipynb #7f1f3a0d
 @dataclass(frozen=True)
 class Equation:
     "target = Σ coef · term, with standard deviations."
@@ -204,7 +208,7 @@ class Equation:
 
     @property
     def latex(self):
-        def number(value, std): return rf"({value} \pm {std})" if std else value
+        def number(value, std): return _tex(rf"({value} \pm {std})" if std else value)
         text = " ".join(rf"{sign} {number(value, std)}\, {latex(term)}" for term, sign, value, std in self._parts())
         return f"{latex(_as_term(self.target))} = {text.removeprefix('+ ') or '0'}"
 

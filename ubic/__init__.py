@@ -9,6 +9,9 @@ __all__ = []
 # %% ../nbs/13_api.ipynb #542aa617
 import importlib
 
+# %% ../nbs/13_api.ipynb #4a15b8a3
+__doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
+
 # %% ../nbs/13_api.ipynb #f3883501
 _modules = ["datasets", "denoise", "field", "library", "posterior", "recipes", "spectral", "terms"]
 _names = {

@@ -46,13 +46,13 @@ def _percentile(text, mode, gains):
     warnings.warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {_default_tau0[mode]} is used.", UbicWarning, stacklevel=4)
     return _default_tau0[mode]
 
-# %% ../nbs/09_criterion.ipynb #3719334d
+# %% ../nbs/09_criterion.ipynb #fea53bd8
 def _ubic(bic, uncertainty, lam, gamma): return bic + (0 if lam == -np.inf else 10.0**lam)*gamma*uncertainty
 
 def _stops(bic, sizes, now, new, tau0): # the terminate condition, and τ
     step, gain = sizes[new] - sizes[now], bic[new] - bic[now]
     if step == 0: return False, np.nan
-    tau = abs(gain)/max(abs(bic[now]*step), np.finfo(float).tiny)
+    tau = abs(float(gain))/max(abs(float(bic[now]*step)), np.finfo(float).tiny)
     return bool((step > 0 and (gain > 0 or tau < tau0)) or (step < 0 and gain > 0 and tau > tau0)), tau
 
 # %% ../nbs/09_criterion.ipynb #dd9879f8

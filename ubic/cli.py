@@ -5,10 +5,11 @@
 # %% auto #0
 __all__ = ['main']
 
-# %% ../nbs/12_cli.ipynb #34d716bc
+# %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, sys, warnings
+from math import isfinite
 from pathlib import Path
-from .field import UbicWarning
+from .field import UbicWarning, write_atomically
 
 # %% ../nbs/12_cli.ipynb #64af742e
 def _parser():
@@ -31,7 +32,7 @@ def _parser():
     data.add_argument("--out", metavar="FILE", help="write it here (.npz); otherwise it is only described")
     return parser
 
-# %% ../nbs/12_cli.ipynb #3fa27040
+# %% ../nbs/12_cli.ipynb #c2d517e6
 def _source(name):
     from ubic import datasets
     from ubic.field import load
@@ -43,10 +44,11 @@ def _draw(found, path):
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     import matplotlib
     matplotlib.use("Agg")
-    found.plot()[0].figure.savefig(path, dpi=150)
+    kind = Path(path).suffix.removeprefix(".").lower() or "png"
+    write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     print(f"figure: {path}", file=sys.stderr)
 
-# %% ../nbs/12_cli.ipynb #b9a56cab
+# %% ../nbs/12_cli.ipynb #d6d26bb1
 def _as_text(found):
     for target, selection in found.items():
         print(selection, "", selection.table().to_string(float_format="{:.4g}".format), sep="\n")
@@ -54,9 +56,9 @@ def _as_text(found):
         if error is not None: print(f"\nthe true PDE is known: mean coefficient error {error.mean():.3g} %")
 
 def _as_json(found):
-    rows = {target: {"equation": str(s.equation), "terms": list(map(str, s.terms)), "coef": list(s.coef), "std": list(s.std), "lam": s.lam,
+    rows = {target: {"equation": str(s.equation), "terms": list(map(str, s.terms)), "coef": list(s.coef), "std": list(s.std), "lam": s.lam if isfinite(s.lam) else None,
                      "size": s.size, "advice": s.advice} for target, s in found.items()}
-    print(json.dumps(rows, indent=1, ensure_ascii=False))
+    print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
 
 # %% ../nbs/12_cli.ipynb #6bfabc5b
 def _discover(args):
@@ -81,14 +83,16 @@ def _data(args):
         save_field(field, args.out)
         print(f"written: {args.out}", file=sys.stderr)
 
-# %% ../nbs/12_cli.ipynb #a09f2c46
+# %% ../nbs/12_cli.ipynb #38e204ce
 def main(
     argv=None, # arguments; those of the command line when None
 ) -> int: # exit code
     "Entry point of the `ubic` command."
     args = _parser().parse_args(argv)
-    warnings.showwarning = lambda message, category, *rest, **kw: print(f"warning: {message}", file=sys.stderr) if issubclass(category, UbicWarning) else None
-    try: {"discover": _discover, "data": _data}[args.command](args)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, category, *rest, **kw: print(f"warning: {message}", file=sys.stderr) if issubclass(category, UbicWarning) else None
+            {"discover": _discover, "data": _data}[args.command](args)
     except (ValueError, TypeError, ImportError, OSError) as error:
         print(f"ubic: {error}", file=sys.stderr)
         return 2

@@ -5,17 +5,17 @@
 # %% auto #0
 __all__ = ['improvements', 'tune', 'Selection', 'plot_selection', 'select', 'equivalents']
 
-# %% ../nbs/09_criterion.ipynb #fda0a9dd
+# %% ../nbs/09_criterion.ipynb #4564cbc5
 import warnings
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 import numpy as np
 import pandas as pd
-from .field import UbicWarning
+from .field import UbicWarning, check_positive, check_whole
 from .posterior import Evidence, evidence
 from .subsets import SubsetPath, _fit
-from .terms import Equation
+from .terms import Equation, _as_term, latex
 
 # %% ../nbs/09_criterion.ipynb #046360f2
 def improvements(
@@ -28,23 +28,23 @@ def improvements(
         if bic[k] < bic[record[-1]]: record.append(k)
     return np.abs(np.diff(bic[record])/(np.diff(np.asarray(sizes)[record])*bic[record][:-1]))
 
-# %% ../nbs/09_criterion.ipynb #02159a17
-_default_tau0 = {"paper": 0.02, "unit_free": 0.05}
+# %% ../nbs/09_criterion.ipynb #e538ed82
+_default_tau0 = 0.02
 
-def _threshold(tau0, mode, bic, sizes):
-    if tau0 is None: return _default_tau0[mode]
-    if isinstance(tau0, str): return _percentile(tau0, mode, improvements(bic, sizes))
+def _threshold(tau0, bic, sizes):
+    if tau0 is None: return _default_tau0
+    if isinstance(tau0, str): return _percentile(tau0, improvements(bic, sizes))
     if isinstance(tau0, bool) or not isinstance(tau0, (int, float, np.number)): raise TypeError(f"`tau0` must be a number or a percentile such as 'P75', found {tau0!r}.")
-    if not tau0 > 0: raise ValueError(f"`tau0` must be positive, found {tau0}; {_default_tau0[mode]} is the default.")
+    if not tau0 > 0: raise ValueError(f"`tau0` must be positive, found {tau0}; {_default_tau0} is the default.")
     return float(tau0)
 
-def _percentile(text, mode, gains):
+def _percentile(text, gains):
     try: percent = float(text.removeprefix("P"))
     except ValueError: percent = np.nan
     if not (text.startswith("P") and 0 <= percent <= 100): raise ValueError(f"`tau0` must be a number or a percentile from 'P0' to 'P100', found {text!r}.")
     if len(gains): return float(np.percentile(gains, percent))
-    warnings.warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {_default_tau0[mode]} is used.", UbicWarning, stacklevel=4)
-    return _default_tau0[mode]
+    warnings.warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {_default_tau0} is used.", UbicWarning, stacklevel=4)
+    return _default_tau0
 
 # %% ../nbs/09_criterion.ipynb #fea53bd8
 def _ubic(bic, uncertainty, lam, gamma): return bic + (0 if lam == -np.inf else 10.0**lam)*gamma*uncertainty
@@ -146,7 +146,7 @@ def _show_html(self):
 Selection.__repr__ = Selection.__str__ = _show_text
 Selection._repr_html_ = _show_html
 
-# %% ../nbs/09_criterion.ipynb #0505e9ee
+# %% ../nbs/09_criterion.ipynb #e8a29e55
 def plot_selection(
     selection: Selection,
     ax=None, # matplotlib axes; new ones when absent
@@ -160,8 +160,8 @@ def plot_selection(
     right.plot(sizes, selection.uncertainty, "s-", color="tab:blue", markersize=4, alpha=0.8, label="uncertainty")
     chosen = selection.size, selection.ubic[selection.k]
     ax.plot(*chosen, "o", markersize=13, markerfacecolor="none", markeredgecolor="tab:green", markeredgewidth=2)
-    ax.annotate("✓", chosen, (0, 11), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
-    ax.set(xlabel="support size $s_k$", ylabel="BIC and UBIC", title=rf"${selection.evidence.path.system.target}$: " + _penalty_label(selection.lam))
+    ax.annotate("✓", chosen, (-17, -5), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
+    ax.set(xlabel="support size $s_k$", ylabel="BIC and UBIC", title=f"${latex(_as_term(selection.path.system.target))}$: {_penalty_label(selection.lam)}")
     ax.set_xticks(sizes)
     right.set_ylabel("uncertainty $U^k$", color="tab:blue")
     right.tick_params(axis="y", colors="tab:blue")
@@ -169,54 +169,64 @@ def plot_selection(
     ax.legend(handles=handles, loc="upper center", frameon=False)
     return ax
 
-def _penalty_label(lam): return r"$\lambda_U = 0$" if lam == -np.inf else rf"$\lambda_U = 10^{{{lam:.2f}}}$"
+def _penalty_label(lam):
+    if lam in (0, -np.inf): return r"$\lambda_U = 1$" if lam == 0 else r"$\lambda_U = 0$"
+    return rf"$\lambda_U = 10^{{{lam:.2f}}}$"
 
 Selection.plot = plot_selection
 
-# %% ../nbs/09_criterion.ipynb #f6402b34
+# %% ../nbs/09_criterion.ipynb #e8299e7c
 def _largest_lambda(found, gamma):
     largest = np.max((2*found.log_likelihood - np.log(found.n)*found.path.sizes)/(gamma*found.uncertainty))
     if largest > 0: return float(np.log10(largest))
     warnings.warn("no subset explains the target well enough for a penalty on uncertainty (the bound on λ is not positive), so BIC alone decides.", UbicWarning, stacklevel=3)
     return -np.inf
 
-def _advice(bic, sizes, k, tau0):
+def _advice(path, bic, k, trace, tau0):
+    sizes, advice = path.sizes, []
     if k and abs(bic[k] - bic[k - 1]) < tau0*abs(bic[k - 1]):
-        return [f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}: consider a larger `tau0` to prevent overfitting."]
-    return []
+        advice.append(f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}: consider a larger `tau0` to prevent overfitting.")
+    if not trace[-1]["accepted"] and trace[-1]["size"] > sizes[k]:
+        refused = int(np.flatnonzero(sizes == trace[-1]["size"])[0])
+        if bic[k] - bic[refused] > 10: # very strong evidence on the usual scale
+            advice.append(f"Size {sizes[refused]} ({', '.join(map(str, path.terms(refused)))}) lowers BIC by {bic[k] - bic[refused]:.0f}, which is below τ₀ = {tau0:.3g} per term: "
+                          "consider a smaller `tau0` if these terms make sense.")
+    return advice
 
-# %% ../nbs/09_criterion.ipynb #453bb01e
+# %% ../nbs/09_criterion.ipynb #bc257d5c
 def select(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper": the paper to the letter
-    tau0=None, # least relative gain in BIC per term: a number, a percentile such as "P75", or None for 0.05 (paper mode: 0.02)
+    tau0=None, # least relative gain in BIC per term: a number, a percentile such as "P75", or None for 0.02
     n_delta: int = 3, # steps of λ from its maximum to 0
     gamma: float | None = None, # scale of the penalty: None for log N; a number gives the generalised UBIC
     n_eff="auto", # rows to count, see `evidence`
-    prior_mean="least_squares", # or "zero", the ridge variant
+    prior_mean: str = "least_squares", # or "zero", the ridge variant
 ) -> Selection:
     "Choose a support size by the uncertainty-penalised BIC, tuning its penalty by Algorithm 1."
-    if not isinstance(n_delta, (int, np.integer)) or n_delta < 1: raise ValueError(f"`n_delta` must be a whole number of at least 1, found {n_delta!r}.")
-    if gamma is not None and not gamma > 0: raise ValueError(f"`gamma` must be positive, found {gamma}.")
+    n_delta = check_whole("n_delta", n_delta, 1)
+    if gamma is not None: gamma = check_positive("gamma", gamma)
     found = evidence(path, mode, n_eff, prior_mean)
-    gamma = np.log(found.n) if gamma is None else float(gamma)
+    gamma = np.log(found.n) if gamma is None else gamma
     bic, sizes = found.bic, path.sizes
-    tau0 = _threshold(tau0, mode, bic, sizes)
+    tau0 = _threshold(tau0, bic, sizes)
     k, lam, trace = tune(bic, found.uncertainty, sizes, _largest_lambda(found, gamma), gamma, tau0, n_delta)
-    return Selection(found, k, lam, gamma, tau0, trace, _advice(bic, sizes, k, tau0))
+    return Selection(found, k, lam, gamma, tau0, trace, _advice(path, bic, k, trace, tau0))
 
-# %% ../nbs/09_criterion.ipynb #cae88e33
+# %% ../nbs/09_criterion.ipynb #5464bcbe
 def equivalents(
     selection: Selection,
+    terms=None, # terms to compare with; None for the chosen ones
     within: float = 6.0, # difference in BIC that still counts as equal
     most: int = 20_000, # subsets to try; larger sizes are left out beyond it
 ) -> list: # of lists of terms, the best first
-    "Other equations that explain the target about as well as the chosen one."
-    system, n, chosen = selection.path.system, selection.evidence.n, set(selection.support)
+    "Other equations that explain the target about as well, or better."
+    system, n = selection.path.system, selection.evidence.n
+    chosen = set(selection.support) if terms is None else {system.terms.index(term) for term in terms}
     found, tried = [], 0
-    def score(support): return n*np.log(max(_fit(system.unit, np.array(support))[1], 1e-6)) + len(support)*np.log(n)
-    limit = score(selection.support) + within
-    for size in range(1, min(selection.size + 1, system.p) + 1):
+    def score(support): return n*np.log(max(_fit(system.unit, np.array(support))[1], 1e-8)) + len(support)*np.log(n)
+    limit = score(sorted(chosen)) + within
+    for size in range(1, min(len(chosen) + 1, system.p) + 1):
         tried += comb(system.p, size)
         if tried > most: break
         for support in combinations(range(system.p), size):

@@ -5,16 +5,16 @@
 # %% auto #0
 __all__ = ['cache_folder', 'burgers', 'kdv', 'ks', 'names']
 
-# %% ../nbs/03_datasets.ipynb #04db86ca
-import hashlib, json, os, tempfile, warnings, zipfile, zlib
+# %% ../nbs/03_datasets.ipynb #1737bc9c
+import hashlib, json, os, warnings, zipfile, zlib
 from pathlib import Path
 
 # %% ../nbs/03_datasets.ipynb #ab1f6815
 import numpy as np
 import xarray as xr
 
-# %% ../nbs/03_datasets.ipynb #0ff9ff3b
-from .field import UbicWarning
+# %% ../nbs/03_datasets.ipynb #3798162b
+from .field import UbicWarning, write_atomically
 from .spectral import simulate
 from .terms import Equation, parse_term
 
@@ -24,7 +24,7 @@ def cache_folder() -> Path:
     if os.environ.get("UBIC_CACHE"): return Path(os.environ["UBIC_CACHE"]).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home()/".cache").expanduser()/"ubic"
 
-# %% ../nbs/03_datasets.ipynb #c91aeec4
+# %% ../nbs/03_datasets.ipynb #bec54fec
 def _fingerprint(arrays):
     "A SHA-256 of names, shapes, types and values."
     digest = hashlib.sha256()
@@ -34,13 +34,7 @@ def _fingerprint(arrays):
 def _write(path, arrays):
     "Write arrays with their fingerprint, all or nothing."
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file: np.savez(file, fingerprint=np.array(_fingerprint(arrays)), **arrays)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_atomically(path, lambda file: np.savez(file, fingerprint=np.array(_fingerprint(arrays)), **arrays))
 
 # %% ../nbs/03_datasets.ipynb #9fe1e060
 def _read(path):

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['noise_level', 'savgol', 'svd', 'Patches', 'omp_code', 'dct_dictionary', 'learn_dictionary', 'ksvd', 'plot_dictionary']
 
-# %% ../nbs/04_denoise.ipynb #5d822f55
+# %% ../nbs/04_denoise.ipynb #37ee55f5
 from math import comb, log, sqrt
-from numbers import Integral
+from numbers import Real
 
 import numpy as np
 import xarray as xr
@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from .field import check_field
+from .field import as_rng, check_field, check_whole
 
 # %% ../nbs/04_denoise.ipynb #d524d8c4
 _MEDIAN_OF_GAUSSIAN = 0.6744897501960817 # of its absolute value, for unit standard deviation
@@ -35,18 +35,13 @@ def noise_level(
     "Estimate the noise of every unknown without knowing the clean field."
     return {str(name): _noise(u.values) for name, u in check_field(ds).data_vars.items()}
 
-# %% ../nbs/04_denoise.ipynb #c4ff8bf0
+# %% ../nbs/04_denoise.ipynb #2e034bdf
 def _each(ds, method, note):
     "Apply a function from array to array to every unknown, and note it in the attributes."
     out = ds.assign({name: u.copy(data=method(u.values).astype(u.dtype, copy=False)) for name, u in ds.data_vars.items()})
     return out.assign_attrs(denoised="; ".join([*filter(None, [ds.attrs.get("denoised")]), note]))
 
-def _whole(name, value, low, high, reason):
-    "Raise unless the value is a whole number between the bounds."
-    if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"`{name}` is {value!r}; give a whole number from {low} to {high} ({reason}).")
-
-# %% ../nbs/04_denoise.ipynb #2a1aa6f8
+# %% ../nbs/04_denoise.ipynb #a1a45006
 def savgol(
     ds: xr.Dataset, # field
     window: int, # number of points in the window, odd
@@ -56,20 +51,20 @@ def savgol(
     "Savitzky–Golay filter along one axis."
     ds = check_field(ds)
     if dim not in ds.dims: raise ValueError(f"`dim` is {dim!r}; the field has the axes {', '.join(map(str, ds.dims))}.")
-    _whole("order", order, 0, ds.sizes[dim] - 1, f"`{dim}` has {ds.sizes[dim]} points")
-    _whole("window", window, order + 1, ds.sizes[dim], f"above `order`, at most the {ds.sizes[dim]} points of `{dim}`")
+    check_whole("order", order, 0, ds.sizes[dim] - 1, f"`{dim}` has {ds.sizes[dim]} points")
+    check_whole("window", window, order + 1, ds.sizes[dim], f"above `order`, at most the {ds.sizes[dim]} points of `{dim}`")
     if window % 2 == 0: raise ValueError(f"`window` is {window}; give an odd number, so that the window has a middle.")
     axis = list(ds.dims).index(dim)
     return _each(ds, lambda u: savgol_filter(u, window, order, axis=axis), f"savgol(window={window}, order={order}, dim={dim!r})")
 
-# %% ../nbs/04_denoise.ipynb #205fddc3
+# %% ../nbs/04_denoise.ipynb #a694988c
 def svd(
     ds: xr.Dataset, # field
     rank: int, # number of singular values to keep
 ) -> xr.Dataset: # field of that rank
     "Keep the largest singular values of the matrix space × time."
     ds = check_field(ds)
-    _whole("rank", rank, 1, min(ds.sizes["t"], int(np.prod(list(ds.sizes.values()))) // ds.sizes["t"]), "the smaller side of space × time")
+    check_whole("rank", rank, 1, min(ds.sizes["t"], int(np.prod(list(ds.sizes.values()))) // ds.sizes["t"]), "the smaller side of space × time")
     def truncate(u):
         left, values, right = np.linalg.svd(u.reshape(-1, u.shape[-1]), full_matrices=False)
         return ((left[:, :rank] * values[:rank]) @ right[:rank]).reshape(u.shape)
@@ -164,7 +159,7 @@ def _batch_omp(gram, correlations, sparsity, least_gain):
             codes[s, taken[k]] = value / w[k, taken[k]]
     return codes
 
-# %% ../nbs/04_denoise.ipynb #211fcdf0
+# %% ../nbs/04_denoise.ipynb #b6de9eb5
 def omp_code(
     dictionary: np.ndarray, # one atom per column
     signals: np.ndarray, # one signal per row
@@ -175,15 +170,17 @@ def omp_code(
     dictionary = np.ascontiguousarray(dictionary, dtype=float)
     if np.ndim(signals) != 2 or dictionary.ndim != 2 or signals.shape[1] != len(dictionary):
         raise ValueError(f"`signals` has shape {np.shape(signals)}; give one row of length {len(dictionary)} (the length of an atom) for each signal.")
-    _whole("sparsity", sparsity, 1, dictionary.shape[1], "at most the number of atoms")
+    check_whole("sparsity", sparsity, 1, dictionary.shape[1], "at most the number of atoms")
     return _batch_omp(dictionary.T @ dictionary, np.ascontiguousarray(signals @ dictionary, dtype=float), sparsity, least_gain)
 
-# %% ../nbs/04_denoise.ipynb #f8e9fe74
+# %% ../nbs/04_denoise.ipynb #7c306869
 def dct_dictionary(
     length: int, # length of an atom
     atoms: int, # number of atoms
 ) -> np.ndarray: # one atom of unit norm per column
     "Sampled cosines of growing frequency."
+    check_whole("length", length, 2, reason="one point has no frequency")
+    check_whole("atoms", atoms, 1)
     waves = np.cos(np.pi * np.arange(length)[:, None] * np.arange(atoms) / atoms)
     waves[:, 1:] -= waves[:, 1:].mean(axis=0)
     return waves / np.linalg.norm(waves, axis=0)
@@ -254,13 +251,13 @@ def _learn_single(signals, dictionary, iterations):
         for j in np.intersect1d(concerned, owner):
             if grams[j].trace() > 0: dictionary[:, j] = _leading(grams[j], dictionary[:, j])
 
-# %% ../nbs/04_denoise.ipynb #376c417a
+# %% ../nbs/04_denoise.ipynb #17ee3883
 def _check_learning(atoms, rho, sparsity, iterations):
     "Raise unless the settings of K-SVD make sense."
-    _whole("atoms", atoms, 1, 10**6, "at least one atom")
-    _whole("sparsity", sparsity, 1, atoms, "at most the number of atoms")
-    _whole("iterations", iterations, 0, 10**6, "rounds of learning")
-    if not 0 <= rho < np.inf: raise ValueError(f"`rho` is {rho!r}; give a finite number, at least 0.")
+    check_whole("atoms", atoms, 1, 10**6, "at least one atom")
+    check_whole("sparsity", sparsity, 1, atoms, "at most the number of atoms")
+    check_whole("iterations", iterations, 0, 10**6, "rounds of learning")
+    if not (isinstance(rho, Real) and 0 <= rho < np.inf): raise ValueError(f"`rho` is {rho!r}; give a finite number, at least 0.")
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_dictionary(
@@ -296,20 +293,21 @@ def _reconstruction(dictionary, transform_sparsity, noise):
     gram = dictionary.T @ dictionary
     return lambda rows: _batch_omp(gram, rows @ dictionary, count, gain) @ dictionary.T
 
-# %% ../nbs/04_denoise.ipynb #90399d00
+# %% ../nbs/04_denoise.ipynb #270e574e
 def _training(patches, training, seed):
     "All patches, or a random sample of them as an array."
+    rng = as_rng(seed)
     if training is None or training >= len(patches): return patches
-    return patches[np.sort(np.random.default_rng(seed).choice(len(patches), training, replace=False))]
+    return patches[np.sort(rng.choice(len(patches), training, replace=False))]
 
 def _check_ksvd(ds, patch, atoms, transform_sparsity, training):
     "Raise unless patches of this size and codes of this sparsity can be made; return the side of a patch."
     if len(ds.dims) != 2: raise ValueError(f"`ds` has the axes {', '.join(map(str, ds.dims))}; K-SVD takes fields over x and t, use savgol or svd for others.")
     shortest = min(ds.sizes.values())
     if patch is None: patch = max(2, min(16, shortest // 4))
-    _whole("patch", patch, 2, shortest, "at most the shortest axis of the field")
-    if transform_sparsity is not None: _whole("transform_sparsity", transform_sparsity, 1, atoms, "at most the number of atoms")
-    if training is not None: _whole("training", training, 1, 10**9, "number of patches to learn from")
+    check_whole("patch", patch, 2, shortest, "at most the shortest axis of the field")
+    if transform_sparsity is not None: check_whole("transform_sparsity", transform_sparsity, 1, atoms, "at most the number of atoms")
+    if training is not None: check_whole("training", training, 1, 10**9, "number of patches to learn from")
     return patch
 
 # %% ../nbs/04_denoise.ipynb #2cbaabc3

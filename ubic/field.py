@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole', 'check_positive', 'as_rng', 'space_dims',
-           'spacing', 'check_field', 'as_field', 'true_pde', 'add_noise', 'plot_field', 'write_atomically',
-           'save_field', 'load']
+           'spacing', 'check_uniform', 'check_field', 'as_array', 'as_field', 'true_pde', 'add_noise', 'plot_field',
+           'write_atomically', 'save_field', 'load']
 
 # %% ../nbs/00_field.ipynb #759104ed
 import json, os, secrets, warnings, zipfile
@@ -117,21 +117,24 @@ def _check_names(ds):
     bad = [n for n in map(str, ds.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
     if bad: raise ValueError(f"`ds` has unknowns named {bad}; rename them to letters and digits starting with a letter, such as 'u'.")
 
-# %% ../nbs/00_field.ipynb #9fb13bf5
+# %% ../nbs/00_field.ipynb #ecc1b517
 _MIN_POINTS = 3
 
-def _axis_values(ds, dim):
-    "The coordinate values of one axis as finite floats."
-    if dim not in ds.coords: raise ValueError(f"`{dim}` has no coordinate values; give them, for instance as_field(data, {dim}={dim}, ...).")
-    values = ds[dim].values
+def _finite_floats(dim, values):
+    "Coordinate values as finite floats."
     if values.dtype.kind not in "fiu": raise TypeError(f"`{dim}` holds values of type {values.dtype}; coordinates must be real numbers.")
-    if len(values) < _MIN_POINTS: raise ValueError(f"`{dim}` has {len(values)} point(s); an axis needs at least {_MIN_POINTS}.")
-    values = values.astype(float)
-    if not np.isfinite(values).all(): raise ValueError(f"`{dim}` has {(~np.isfinite(values)).sum()} values that are not finite.")
-    return values
+    floats = values.astype(float)
+    if not np.isfinite(floats).all(): raise ValueError(f"`{dim}` has {(~np.isfinite(floats)).sum()} values that are not finite.")
+    return floats
 
-# %% ../nbs/00_field.ipynb #0da028b0
-def _check_steps(dim, values, tolerance):
+def _axis_values(ds, dim):
+    "The coordinate values of one axis: there must be some, and enough of them."
+    if dim not in ds.coords: raise ValueError(f"`{dim}` has no coordinate values; give them, for instance as_field(data, {dim}={dim}, ...).")
+    if ds.sizes[dim] < _MIN_POINTS: raise ValueError(f"`{dim}` has {ds.sizes[dim]} point(s); an axis needs at least {_MIN_POINTS}.")
+    return ds[dim].values
+
+# %% ../nbs/00_field.ipynb #d6e8ead7
+def _check_steps(dim, values, epsilon):
     "Raise unless the values increase by equal steps."
     unique, counts = np.unique(values, return_counts=True)
     if (counts > 1).any():
@@ -142,22 +145,30 @@ def _check_steps(dim, values, tolerance):
         raise ValueError(f"`{dim}` is not sorted: {values[i]:g} is followed by {values[i + 1]:g}; sort it together with the data.")
     off = np.abs(values - np.linspace(values[0], values[-1], len(values)))
     i = int(np.argmax(off))
-    if off[i] > tolerance * max(np.abs(values).max(), np.ptp(values)):
+    if off[i] > 1e-9 * np.ptp(values) + 4 * epsilon * np.abs(values).max():
         raise ValueError(f"`{dim}` is not uniform: {values[i]:g} at index {i} is {off[i]:.3g} away from an even grid "
                          f"(steps {step.min():.4g} to {step.max():.4g}); interpolate to a uniform grid first.")
 
-# %% ../nbs/00_field.ipynb #2fcd07c7
+# %% ../nbs/00_field.ipynb #abb193a3
+def check_uniform(
+    dim: str, # name of the axis, for the messages
+    values: np.ndarray, # its coordinate values
+) -> np.ndarray: # the same as 64-bit floats, on the even grid they stand for
+    "Return coordinate values that are finite and increase by equal steps, or say what is wrong with them."
+    floats, single = _finite_floats(dim, values), values.dtype.kind == "f" and values.dtype.itemsize < 8
+    _check_steps(dim, floats, np.finfo(values.dtype if single else float).eps)
+    return np.linspace(floats[0], floats[-1], len(floats)) if single else floats
+
+# %% ../nbs/00_field.ipynb #bd6cc64f
 def _check_axis(ds, dim):
     "One axis: numbers, increasing, uniform."
-    values, attrs, single = _axis_values(ds, dim), ds[dim].attrs, ds[dim].dtype.itemsize == 4 and ds[dim].dtype.kind == "f"
-    if (np.diff(values) < 0).all():
+    values = _axis_values(ds, dim)
+    if (np.diff(_finite_floats(dim, values)) < 0).all():
         _warn(f"`{dim}` descends from {values[0]:g} to {values[-1]:g}; it was reversed together with the data.")
         ds, values = ds.isel({dim: slice(None, None, -1)}), values[::-1]
-    _check_steps(dim, values, 4 * np.finfo(np.float32).eps if single else 1e-9)
-    if single: values = np.linspace(values[0], values[-1], len(values))
-    return ds.assign_coords({dim: (dim, values, attrs)})
+    return ds.assign_coords({dim: (dim, check_uniform(dim, values), ds[dim].attrs)})
 
-# %% ../nbs/00_field.ipynb #f6d9510a
+# %% ../nbs/00_field.ipynb #71bc3a4c
 def _split_complex(name, u):
     "A complex unknown as one real unknown if its imaginary part is negligible, else as two."
     size, imaginary = float(np.abs(u).max()), float(np.abs(u.imag).max())
@@ -170,7 +181,11 @@ def _as_real(ds):
     out = {}
     for name, u in ds.data_vars.items():
         if u.dtype.kind not in "fiubc": raise TypeError(f"`{name}` holds values of type {u.dtype}; a field must hold numbers.")
-        if u.dtype.kind == "c": out |= _split_complex(name, u)
+        if u.dtype.kind == "c":
+            parts = _split_complex(name, u)
+            taken = [part for part in parts if part != name and part in ds.data_vars]
+            if taken: raise ValueError(f"`{name}` is complex and would be split into {list(parts)}, but the field has {taken} already; rename one of them.")
+            out |= parts
         else: out[name] = u.astype(np.float32 if u.dtype.kind == "f" and u.dtype.itemsize == 4 else np.float64, copy=False)
     return ds.drop_vars(ds.data_vars).assign(out)
 
@@ -297,11 +312,19 @@ def _name_axes(shape, coords, dims):
         raise ValueError(f"`data` has shape {shape}, and axes of equal length cannot be told apart; name them, for instance dims={names}.")
     return names
 
-# %% ../nbs/00_field.ipynb #c3847ea9
+# %% ../nbs/00_field.ipynb #4e6c1dfa
+def as_array(
+    name: str, # the argument, as the message calls it
+    values, # array, or nested lists with rows of one length
+) -> np.ndarray: # the same as an array
+    "Return an array, or say that the rows do not fit together."
+    try: return np.asarray(values)
+    except ValueError as error: raise ValueError(f"`{name}` cannot be made an array; give rows of the same length, and numbers only.") from error
+
 def _as_line(dim, values):
     "Coordinate values as a 1-D array."
     if dim not in AXES: raise ValueError(f"`{dim}` is not an axis; the axes are called x, y, z and t.")
-    values = np.asarray(values)
+    values = as_array(dim, values)
     if values.size != max(values.shape, default=0): raise ValueError(f"`{dim}` has shape {values.shape}; give its values as a 1-D array.")
     return values.ravel()
 
@@ -311,7 +334,20 @@ def _label(ds, coords):
         if ds.sizes.get(d) != len(values): raise ValueError(f"`{d}` has {len(values)} values but the data have lengths {dict(ds.sizes)}.")
     return ds.assign_coords(coords)
 
-# %% ../nbs/00_field.ipynb #5a45bbfc
+# %% ../nbs/00_field.ipynb #5d2750ef
+def _as_names(argument, value):
+    "One name or several as a tuple of texts."
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    if not all(isinstance(name, str) for name in names): raise TypeError(f"`{argument}` is {value!r}; give a name, or a list of names.")
+    return names
+
+def _dims_given(dims, labelled):
+    "The axes of labelled data have names; other names for them would be ignored, so they are refused."
+    if labelled and dims is not None:
+        raise ValueError(f"`dims` is {dims!r}, but it names the axes of bare arrays, and these data have names already; rename those instead.")
+    return None if dims is None else _as_names("dims", dims)
+
+# %% ../nbs/00_field.ipynb #2d3ff812
 def as_field(
     data, # Dataset, DataArray, array, or mapping from names of unknowns to arrays
     *,
@@ -321,11 +357,10 @@ def as_field(
     "Make a checked field out of whatever holds the numbers."
     coords = {d: _as_line(d, values) for d, values in coords.items()}
     if isinstance(data, xr.DataArray): data = data.to_dataset(name=data.name or "u")
-    if isinstance(data, xr.Dataset):
-        if dims is not None: raise ValueError("`dims` names the axes of bare arrays; these data have names already, change them with data.rename(...).")
-        return check_field(_label(data, coords))
+    dims = _dims_given(dims, isinstance(data, xr.Dataset))
+    if isinstance(data, xr.Dataset): return check_field(_label(data, coords))
     arrays = data if isinstance(data, Mapping) else {"u": data}
-    arrays = {name: u if hasattr(u, "ndim") else np.asarray(u) for name, u in arrays.items()}
+    arrays = {name: u if hasattr(u, "ndim") else as_array(name, u) for name, u in arrays.items()}
     return check_field(xr.Dataset({n: u if isinstance(u, xr.DataArray) else (_name_axes(u.shape, coords, dims), u) for n, u in arrays.items()}, coords=coords))
 
 # %% ../nbs/00_field.ipynb #59b1c556
@@ -519,7 +554,7 @@ def _read_zarr(path):
 
 _READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}
 
-# %% ../nbs/00_field.ipynb #8e391619
+# %% ../nbs/00_field.ipynb #e7ca404b
 @contextmanager
 def _reading(path, *passing):
     "Turn any error except those passing into one that names the file."
@@ -531,17 +566,20 @@ def _reading(path, *passing):
 
 def _read(path):
     "The content of a file: a Dataset, or a mapping from names to arrays."
-    if path.suffix not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
+    kind = path.suffix.lower()
+    if kind not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
     if not path.exists(): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
     with _reading(path):
-        content = _READERS[path.suffix](path)
+        content = _READERS[kind](path)
         return _unpack(content) if _MANIFEST in content else content
 
-# %% ../nbs/00_field.ipynb #ea77a02d
+# %% ../nbs/00_field.ipynb #7101bfe0
 _ALIASES = {"xx": "x", "yy": "y", "zz": "z", "tt": "t", "time": "t", "usol": "u", "uu": "u"} | {d.upper(): d for d in AXES}
 
 def _new_names(names, rename):
     "From each name in a file to its name in the field: as asked for, else by custom where that is unambiguous."
+    if not isinstance(rename, Mapping) or not all(isinstance(n, str) for n in (*rename, *rename.values())):
+        raise TypeError(f"`rename` is {rename!r}; give a mapping from names in the file to names in the field, such as {{'usol': 'u'}}.")
     missing = [n for n in rename if n not in names]
     if missing: raise ValueError(f"`rename` mentions {missing}; the file has {sorted(names)}.")
     custom = [_ALIASES.get(n, n) for n in names if n not in rename] + list(rename.values())
@@ -556,7 +594,7 @@ def _sort_out(arrays, names):
     coords = {names[n]: a.ravel() for n, a in arrays.items() if names[n] in AXES and _is_line(a)}
     return coords, {names[n]: a for n, a in arrays.items() if _ALIASES.get(n, names[n]) not in AXES and a.dtype.kind in "fiubc"}
 
-# %% ../nbs/00_field.ipynb #0c142afc
+# %% ../nbs/00_field.ipynb #7abe96e3
 def _guess_dims(shape, coords):
     "The only order of the axes that gives this shape; None if there is none, an error if there are several."
     fits = [p for p in permutations([d for d in AXES if d in coords]) if tuple(len(coords[d]) for d in p) == shape]
@@ -565,7 +603,7 @@ def _guess_dims(shape, coords):
 
 def _choose(variables, names):
     "The unknowns asked for, by the names they have in the file or get in the field."
-    wanted = [variables] if isinstance(variables, str) else list(variables)
+    wanted = _as_names("variables", variables)
     missing = [n for n in wanted if n not in names and n not in names.values()]
     if missing: raise ValueError(f"`variables` mentions {missing}; the file has {sorted(names)}.")
     return [names.get(n, n) for n in wanted]
@@ -582,7 +620,7 @@ def _bag_to_dataset(arrays, variables, dims, coords):
     axes = {n: dims or _guess_dims(arrays[n].shape, coords) for n in variables}
     return xr.Dataset({n: (_name_axes(arrays[n].shape, coords, axes[n]), arrays[n]) for n in variables}, coords=coords)
 
-# %% ../nbs/00_field.ipynb #fa6f0c44
+# %% ../nbs/00_field.ipynb #8a96a62f
 def _unpack(arrays):
     "The field that `save_field` put into an archive."
     about = json.loads(str(arrays[_MANIFEST]))
@@ -592,6 +630,7 @@ def _unpack(arrays):
 def _select(content, variables, rename, dims, coords):
     "The unknowns asked for from a Dataset or a bag of arrays, under their new names."
     labelled = isinstance(content, xr.Dataset)
+    dims = _dims_given(dims, labelled)
     names = _new_names([*content.variables, *(d for d in content.dims if d not in content.variables)] if labelled else list(content), rename)
     chosen = None if variables is None else _choose(variables, names)
     if not labelled:
@@ -600,7 +639,7 @@ def _select(content, variables, rename, dims, coords):
     content = _label(content.rename({n: new for n, new in names.items() if n != new}), coords)
     return content if chosen is None else content[chosen]
 
-# %% ../nbs/00_field.ipynb #5b89fc5d
+# %% ../nbs/00_field.ipynb #85011d58
 def load(
     path, # .nc, .zarr, .npz, .npy or .mat
     variables=None, # name or names of the unknowns; by default all arrays that fit the grid
@@ -609,6 +648,6 @@ def load(
     **coords, # coordinate values that the file lacks: x=..., t=...
 ) -> xr.Dataset: # checked field
     "Read a field from a file."
-    path, coords = Path(path), {d: _as_line(d, values) for d, values in coords.items()}
-    content = _select(_read(path), variables, rename or {}, dims, coords)
+    path, coords = _as_path(path), {d: _as_line(d, values) for d, values in coords.items()}
+    content = _select(_read(path), variables, {} if rename is None else rename, dims, coords)
     with _reading(path, ValueError, TypeError): return check_field(content)

@@ -5,14 +5,15 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #70dc1ee5
+# %% ../nbs/06_library.ipynb #61173f27
 from math import comb
+from numbers import Real
 import numpy as np
 import scipy.sparse as sparse
 from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
-from .field import check_field, space_dims, spacing
+from .field import as_rng, check_field, check_whole, space_dims, spacing
 from .system import LinearSystem
 from .terms import by_parts, candidates, evaluate, parse_term
 
@@ -23,7 +24,7 @@ def _stencil(offsets, d): # weights that give the d-th derivative at offset 0
     right[d] = np.prod(np.arange(1, d + 1))
     return np.linalg.solve(powers, right)
 
-# %% ../nbs/06_library.ipynb #8fed3c97
+# %% ../nbs/06_library.ipynb #7165f1e0
 def difference(
     values, # array
     step: float, # grid spacing
@@ -32,6 +33,7 @@ def difference(
     accuracy: int = 2, # even order of accuracy
 ):
     "Derivative along an axis: central inside, one-sided at the ends, all of one accuracy."
+    if accuracy not in (2, 4, 6, 8): raise ValueError(f"`accuracy` must be 2, 4, 6 or 8, found {accuracy!r}.")
     u = np.moveaxis(np.asarray(values), axis, 0)
     half, ends = (d + 1)//2 + accuracy//2 - 1, d + accuracy
     if len(u) < max(2*half + 1, ends):
@@ -163,7 +165,7 @@ def _contract(array, matrices): # one matrix per axis
         array = np.moveaxis((matrix @ flat.reshape(len(flat), -1)).reshape(-1, *flat.shape[1:]), 0, axis)
     return array.ravel()
 
-# %% ../nbs/06_library.ipynb #bc4ef205
+# %% ../nbs/06_library.ipynb #04dcda27
 class _GridOfBoxes:
     "Equal boxes around every grid point that has room for one."
     def __init__(self, ds, box):
@@ -187,7 +189,7 @@ class _GridOfBoxes:
     @property
     def n_eff(self): # widths of independent rows: see the text
         widths = [points/np.sqrt(2*order + 3)*np.sqrt(2*np.pi) for points, order in self.box.values()]
-        return float(np.prod([max(1, len(c)/w) for c, w in zip(self.centers, widths)]))
+        return max(2.0, float(np.prod([max(1, len(c)/w) for c, w in zip(self.centers, widths)])))
 
 # %% ../nbs/06_library.ipynb #36c92194
 def _hat_weights(points, order, d): # ∫ hat_i · bump^(d) over [-1, 1]
@@ -219,20 +221,20 @@ def _box_sums(stack, starts, counts, wx, wt, out):
                 weight = wx[nx, i]*wt[nt, j]
                 for f in range(stack.shape[2]): out[k, f] += weight*stack[i0 + i, j0 + j, f]
 
-# %% ../nbs/06_library.ipynb #91ef550c
+# %% ../nbs/06_library.ipynb #2d2505d3
 class _RandomBoxes:
     "Boxes around random centres, shrunk to the grid points inside them."
-    def __init__(self, ds, half_width, order, rows, rng):
-        self.dims, self.order = [*space_dims(ds), "t"], order
+    def __init__(self, ds, half_width, orders, rows, rng):
+        self.dims, self.orders = [*space_dims(ds), "t"], orders
         if len(self.dims) != 2: raise ValueError(f"`form='pysindy'` needs one space axis, found {len(self.dims) - 1}; use the conservative form.")
         self.steps = [spacing(ds, dim) for dim in self.dims]
         self.starts, self.counts = _draw_boxes(ds, half_width, rows, rng)
-        self.n_eff = float(np.clip(np.prod([ds.sizes[d]/c for d, c in zip(self.dims, self.counts.mean(axis=0))]), 1, rows))
+        self.n_eff = float(np.clip(np.prod([ds.sizes[d]/c for d, c in zip(self.dims, self.counts.mean(axis=0))]), 2, rows))
 
     def _table(self, axis, d): # weights by number of points
         sizes = np.unique(self.counts[:, axis])
         table = np.zeros((sizes[-1] + 1, sizes[-1]))
-        for n in sizes: table[n, :n] = _hat_weights(n, self.order, d)*((n - 1)/2*self.steps[axis])**(1 - d)
+        for n in sizes: table[n, :n] = _hat_weights(n, self.orders[self.dims[axis]], d)*((n - 1)/2*self.steps[axis])**(1 - d)
         return table
 
     def __call__(self, columns): # of pieces → rows × columns
@@ -246,16 +248,20 @@ class _RandomBoxes:
             np.add.at(total.T, [j for j, _, _ in group], out.T)
         return total
 
-# %% ../nbs/06_library.ipynb #3fafe792
+# %% ../nbs/06_library.ipynb #6746dc2b
 def _pick_target(ds, target):
     names = list(ds.data_vars)
-    if target is None and len(names) == 1: return names[0]
-    if target in names: return target
+    if target is None and len(names) == 1: target = names[0]
+    if target in names:
+        u = ds[target].values
+        if np.ptp(u, axis=-1).max() <= 4*np.finfo(u.dtype).eps*np.abs(u).max(): raise ValueError(f"`target` {target!r} does not change in time: there is nothing to identify.")
+        return target
     found = "several unknowns" if target is None else f"{target!r}"
     raise ValueError(f"`target` must be one of {', '.join(names)}, found {found}.")
 
 def _pick_terms(ds, terms, power, derivative_order, constant):
     dims = space_dims(ds)
+    if isinstance(terms, str): raise TypeError(f"`terms` must be a list of terms, found the string {terms!r}; write [{terms!r}].")
     if terms is None: terms = candidates(tuple(ds.data_vars), "".join(dims), power, derivative_order, constant)
     terms = [parse_term(term) for term in terms]
     if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
@@ -266,9 +272,9 @@ def _pick_terms(ds, terms, power, derivative_order, constant):
             if dim not in dims: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
     return terms
 
-# %% ../nbs/06_library.ipynb #ff682ffd
-def _per_axis(name, value, dims): # a number for all axes, or a mapping
-    values = dict(value) if hasattr(value, "items") else {dim: value for dim in dims}
+# %% ../nbs/06_library.ipynb #5292bc1b
+def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing when None
+    values = {} if value is None else dict(value) if hasattr(value, "items") else dict.fromkeys(dims, value)
     unknown = [dim for dim in values if dim not in dims]
     if unknown: raise ValueError(f"`{name}` has no axis {unknown[0]!r} to go to; the axes are {', '.join(dims)}.")
     return values
@@ -280,14 +286,15 @@ def _check_order(dim, order, terms):
 
 def _check_width(dim, half, ds):
     length = float(ds[dim].values[-1] - ds[dim].values[0])
+    if not isinstance(half, Real): raise TypeError(f"`half_width` along {dim} must be a number, found {half!r}.")
     if not half > 0 or 2*half >= length:
         raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
 
-# %% ../nbs/06_library.ipynb #394b047a
+# %% ../nbs/06_library.ipynb #21a990bf
 def _chosen_box(ds, terms, half_width, order): # dim → (points, order), given values over automatic ones
     dims = [*space_dims(ds), "t"]
     box = automatic_box(ds, max(term.order for term in terms))
-    widths, orders = _per_axis("half_width", half_width or {}, dims), _per_axis("order", order or {}, dims)
+    widths, orders = _per_axis("half_width", half_width, dims), _per_axis("order", order, dims)
     for dim in dims:
         if dim in widths: _check_width(dim, widths[dim], ds)
         points = int(round(widths[dim]/spacing(ds, dim))) if dim in widths else box[dim][0]
@@ -299,10 +306,10 @@ def _chosen_box(ds, terms, half_width, order): # dim → (points, order), given 
     return box
 
 def _check_rows(rows, terms):
-    if not isinstance(rows, (int, np.integer)) or rows < 1: raise ValueError(f"`rows` must be a whole number of boxes, found {rows!r}.")
+    check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #63673dd7
+# %% ../nbs/06_library.ipynb #06a9d5d6
 def weak(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained; needed when there are several
@@ -323,33 +330,34 @@ def weak(
     build = {"conservative": _weak_conservative, "pysindy": _weak_pysindy}.get(form)
     if build is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
     if rows is not None: _check_rows(rows, terms)
-    rng = seed if hasattr(seed, "uniform") else np.random.default_rng(seed)
+    rng = as_rng(seed)
     X, y, n_eff = build(ds, target, terms, half_width, order, rows, rng, accuracy)
     return LinearSystem(X, y, terms, f"{target}_t", n_eff)
 
-# %% ../nbs/06_library.ipynb #cf154976
+# %% ../nbs/06_library.ipynb #d56c9305
 def _weak_conservative(ds, target, terms, half_width, order, rows, rng, _):
     box = _chosen_box(ds, terms, half_width, order)
     jets, boxes = _Jets(ds, _smooth(box)), _GridOfBoxes(ds, box)
     X = np.stack([boxes(_conservative_pieces(term, jets)) for term in terms], axis=1)
     y = boxes([("t", jets(target), -1.0)])
-    if rows is None or rows >= len(y): return X, y, min(boxes.n_eff, len(y))
+    if rows is None or rows == len(y): return X, y, boxes.n_eff
+    if rows > len(y): raise ValueError(f"`rows` is {rows}, but this field has room for {len(y)} boxes; give fewer, or None for all.")
     chosen = np.sort(rng.choice(len(y), rows, replace=False))
     return X[chosen], y[chosen], min(boxes.n_eff, rows)
 
-# %% ../nbs/06_library.ipynb #21580e84
+# %% ../nbs/06_library.ipynb #ed2c5ff7
 def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
     dims = [*space_dims(ds), "t"]
-    widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width or {}, dims)
-    order = 4 if order is None else order
+    widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width, dims)
+    orders = dict.fromkeys(dims, 4) | _per_axis("order", order, dims)
     for dim in dims:
         _check_width(dim, widths[dim], ds)
-        _check_order(dim, order, terms)
-    jets, boxes = _Jets(ds, _plain(accuracy)), _RandomBoxes(ds, widths, order, 10_000 if rows is None else rows, rng)
+        _check_order(dim, orders[dim], terms)
+    jets, boxes = _Jets(ds, _plain(accuracy)), _RandomBoxes(ds, widths, orders, 10_000 if rows is None else rows, rng)
     table = boxes([list(_pysindy_pieces(term, jets)) for term in terms] + [[("t", jets(target), -1.0)]])
     return table[:, :-1], table[:, -1], boxes.n_eff
 
-# %% ../nbs/06_library.ipynb #a1b6f5ae
+# %% ../nbs/06_library.ipynb #f10eb26e
 def strong(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained
@@ -363,7 +371,8 @@ def strong(
     "Finite-difference library of a field: one row per grid point."
     ds = check_field(ds)
     target, terms = _pick_target(ds, target), _pick_terms(ds, terms, power, derivative_order, constant)
-    if not 0 <= crop < min(ds.sizes[dim] for dim in ds.dims)/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(ds.sizes)}.")
+    crop = check_whole("crop", crop, 0)
+    if not crop < min(ds.sizes[dim] for dim in ds.dims)/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(ds.sizes)}.")
     jets = _Jets(ds, _plain(accuracy))
     inside = (slice(crop, -crop or None),)*len(jets.shape)
     columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside].ravel() for term in terms]

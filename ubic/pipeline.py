@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #c8cb23f4
+# %% ../nbs/10_pipeline.ipynb #86fc6eb4
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import Selection, select
-from .field import UbicWarning, check_field, true_pde
+from .field import UbicWarning, check_field, check_whole, plot_field, true_pde
 from .subsets import best_subsets
 from .terms import coefficient_error
 
@@ -44,55 +44,66 @@ class Discovery(Mapping):
 
     def _repr_html_(self): return "".join(selection._repr_html_() + _picture(selection.plot) for selection in self.values())
 
-# %% ../nbs/10_pipeline.ipynb #c4dfc587
+# %% ../nbs/10_pipeline.ipynb #87ef540d
 def _picture(draw): # <img> of what `draw` plots
     import base64, io
     import matplotlib.pyplot as plt
-    ax = np.ravel(draw())[0]
+    figure = np.ravel(draw())[0].figure
     buffer = io.BytesIO()
-    ax.figure.savefig(buffer, format="png", dpi=110, metadata={"Software": None})
-    plt.close(ax.figure)
+    figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
+    plt.close(figure)
     return f'<img alt="figure" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
 
-# %% ../nbs/10_pipeline.ipynb #14d3860c
+# %% ../nbs/10_pipeline.ipynb #e80cdfb6
 def plot_discovery(
     discovery: Discovery,
-):
-    "One UBIC figure per unknown, side by side."
+): # axes
+    "For each unknown the data, and the figure that led to its equation."
     import matplotlib.pyplot as plt
-    _, axes = plt.subplots(1, len(discovery), figsize=(4.8*len(discovery), 3.2), layout="constrained", squeeze=False)
-    for ax, selection in zip(axes[0], discovery.values()): selection.plot(ax)
-    return axes[0]
+    flat = len(discovery.field.dims) == 2 # x and t: the data are one picture
+    _, axes = plt.subplots(len(discovery), 1 + flat, figsize=(4.8*(1 + flat), 3.5*len(discovery)), layout="constrained", squeeze=False)
+    for row, (name, selection) in zip(axes, discovery.items()):
+        if flat: plot_field(discovery.field, name, ax=row[0]).set_title("data")
+        selection.plot(row[-1])
+    axes[0, 0].figure.suptitle("\n".join(f"${equation.latex}$" for equation in discovery.equations), fontsize=12)
+    return axes.ravel()
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #ff9ac2f7
+# %% ../nbs/10_pipeline.ipynb #ffcd7eee
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return check_field(method(ds))
     if method == "ksvd": return denoising.ksvd(ds)
     raise ValueError(f"`denoise` must be None, 'ksvd' or a function from field to field, found {method!r}.")
 
-def _choose(ds, target, order, settings, search, choice):
+def _choose(ds, target, order, settings, max_size, solver, choice):
     system = library.weak(ds, target, derivative_order=order, **settings)
-    return select(best_subsets(system, **search), **choice)
+    return select(best_subsets(system, max_size and min(max_size, system.p), solver), **choice) # later looks have fewer candidates
 
-def _look(ds, target, order, *stages): # from the fourth derivative downwards, unless told
-    if order is not None: return _choose(ds, target, order, *stages)
-    for order in range(4, 0, -1):
-        found = _choose(ds, target, order, *stages)
-        if max(getattr(term, "order", 0) for term in found.terms) >= order: break
-    return found
+def _look(ds, target, order, *stages): # all looks, from the fourth derivative downwards unless told
+    looks = []
+    for order in range(4, 0, -1) if order is None else [order]:
+        looks.append(_choose(ds, target, order, *stages))
+        if max(getattr(term, "order", 0) for term in looks[-1].terms) >= order: break
+    return looks
 
-def _with_doubts(selection): # say so when other equations fit as well
-    others = selection.equivalents()
-    if not others: return selection
-    listed = "; ".join(", ".join(map(str, terms)) for terms in others[:5]) + (" and others" if len(others) > 5 else "")
-    doubt = f"Ambiguous: on these data the following terms explain {selection.path.system.target} as well: {listed}."
-    warnings.warn(doubt, UbicWarning, stacklevel=3)
-    return replace(selection, advice=[*selection.advice, doubt])
+# %% ../nbs/10_pipeline.ipynb #c5172c5d
+def _rivals(looks): # other equations that fit as well
+    final = looks[-1]
+    known = set(final.path.system.terms)
+    earlier = [terms for look in looks[:-1] if set(final.terms) <= set(look.path.system.terms) for terms in look.equivalents(final.terms)]
+    unseen = [terms for terms in earlier if not set(terms) <= known]
+    return list(dict.fromkeys(map(tuple, final.equivalents() + unseen)))
 
-# %% ../nbs/10_pipeline.ipynb #f37fae41
+def _with_doubts(looks): # the last look; it says so when other equations fit as well
+    final, rivals = looks[-1], _rivals(looks)
+    if not rivals: return final
+    listed = "; ".join(", ".join(map(str, terms)) for terms in rivals[:5]) + (" and others" if len(rivals) > 5 else "")
+    doubt = f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."
+    return replace(final, advice=[*final.advice, doubt])
+
+# %% ../nbs/10_pipeline.ipynb #46afc24e
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain; None for all
@@ -108,14 +119,17 @@ def discover(
 ) -> Discovery:
     "Find the PDE behind a field."
     field = check_field(field)
-    if recipe is not None:
-        from ubic.recipes import apply
-        used, found = apply(field, recipe)
-        return Discovery({_target(found): found}, field, used)
+    if recipe is not None: return _follow(recipe, field, target)
+    if max_size is not None: check_whole("max_size", max_size, 1)
     used = _denoised(field, denoise)
     targets = list(field.data_vars) if target is None else [target]
     if "terms" in settings: derivative_order = derivative_order or 2 # the terms given decide, not this number
-    stages = dict(power=power, **settings), dict(max_size=max_size, solver=solver), dict(mode=mode, tau0=tau0)
-    return Discovery({name: _with_doubts(_look(used, name, derivative_order, *stages)) for name in targets}, field, used)
+    stages = dict(power=power, **settings), max_size, solver, dict(mode=mode, tau0=tau0)
+    found = {name: _with_doubts(_look(used, name, derivative_order, *stages)) for name in targets}
+    for sentence in [s for selection in found.values() for s in selection.advice if s.startswith("Ambiguous")]: warnings.warn(sentence, UbicWarning, stacklevel=2)
+    return Discovery(found, field, used)
 
-def _target(selection): return selection.path.system.target.removesuffix("_t")
+def _follow(recipe, field, target): # the paper's settings
+    from ubic.recipes import apply
+    used, found = apply(field, recipe, target)
+    return Discovery({next(iter(found.pde())): found}, field, used)

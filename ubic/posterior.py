@@ -5,15 +5,16 @@
 # %% auto #0
 __all__ = ['Posterior', 'posterior', 'Evidence', 'evidence', 'plot_evidence']
 
-# %% ../nbs/08_posterior.ipynb #3825ce5d
+# %% ../nbs/08_posterior.ipynb #caeb48ee
 import warnings
 from dataclasses import dataclass
+from numbers import Real
 import numpy as np
 import pandas as pd
 from .field import UbicWarning
 from .subsets import SubsetPath
 
-# %% ../nbs/08_posterior.ipynb #c34ba6ff
+# %% ../nbs/08_posterior.ipynb #882fd9d8
 @dataclass(frozen=True, eq=False)
 class Posterior:
     "Gaussian belief about the coefficients of one subset."
@@ -26,7 +27,7 @@ class Posterior:
 
     @property
     def cv(self): # relative spread of all coefficients together, Eq. (9)
-        return self.std.sum()/np.abs(self.mean).sum()
+        return self.std.sum()/max(np.abs(self.mean).sum(), np.finfo(float).tiny)
 
 # %% ../nbs/08_posterior.ipynb #fac818c7
 def _root_of_prior(prior_cov, size): # inverse of the Cholesky factor
@@ -38,7 +39,7 @@ def _root_of_prior(prior_cov, size): # inverse of the Cholesky factor
     if smallest <= 0: raise ValueError(f"`prior_cov` must be positive definite, but its smallest eigenvalue is {smallest:.3g}.")
     return np.linalg.inv(np.linalg.cholesky(cov))
 
-# %% ../nbs/08_posterior.ipynb #a3dff23c
+# %% ../nbs/08_posterior.ipynb #a84f213b
 def posterior(
     R, # columns of the subset, reduced: any number of rows
     q, # target, reduced likewise
@@ -46,15 +47,16 @@ def posterior(
     prior_mean="least_squares", # "least_squares", "zero" (ridge) or an array
     prior_cov=None, # covariance of the prior; None for the identity
     weight: float = 1.0, # of each row: below 1 when rows overlap
+    estimate=None, # least-squares coefficients, when they are known already
 ) -> Posterior:
     "Posterior of linear coefficients under a Gaussian prior, Eq. (8)."
     size = R.shape[1]
-    lengths = np.linalg.norm(R, axis=0)
-    estimate = np.linalg.lstsq(R/lengths, q, rcond=None)[0]/lengths # at unit length no column is too small to count
+    if estimate is None: estimate = np.linalg.lstsq(R, q, rcond=None)[0]
     named = {"least_squares": estimate, "zero": np.zeros(size)}
     if isinstance(prior_mean, str) and prior_mean not in named:
         raise ValueError(f"`prior_mean` must be 'least_squares', 'zero' or an array, found {prior_mean!r}.")
     center = named[prior_mean] if isinstance(prior_mean, str) else np.asarray(prior_mean, float)
+    if center.shape != (size,): raise ValueError(f"`prior_mean` must have {size} values, one per term, found shape {center.shape}.")
     root = np.sqrt(noise_variance)*_root_of_prior(prior_cov, size)
     triangle = np.linalg.qr(np.vstack([np.sqrt(weight)*R, root]), mode="r")
     inverse = np.linalg.inv(triangle)
@@ -90,36 +92,42 @@ class Evidence:
         "One row per size: terms, BIC and uncertainty."
         return self.path.table()[["terms"]].assign(BIC=self.bic, uncertainty=self.uncertainty)
 
-# %% ../nbs/08_posterior.ipynb #93f2fa77
+# %% ../nbs/08_posterior.ipynb #1d7c418b
 def _rows_counted(system, mode, n_eff):
     if n_eff == "auto": n_eff = system.n_eff if mode == "unit_free" else None
     if n_eff is None: return float(system.n)
-    if isinstance(n_eff, str) or not n_eff > 1: raise ValueError(f"`n_eff` must be 'auto', None or a number above 1, found {n_eff!r}.")
+    if not isinstance(n_eff, Real) or not n_eff > 1: raise ValueError(f"`n_eff` must be 'auto', None or a number above 1, found {n_eff!r}.")
     return float(min(n_eff, system.n))
 
-def _residuals(path): # sums of squares, kept off zero
-    total = np.sum(path.system.R[:, -1]**2)
-    floor = total*1e-26 # squared rounding error of double precision, with some room
-    if (path.rss < floor).any():
-        warnings.warn("some subsets fit perfectly; their residual is taken as rounding error, so scores stay finite.", UbicWarning, stacklevel=3)
-    return np.maximum(path.rss, floor), total
+_floor = {"paper": 1e-26, "unit_free": 1e-10} # share of the target below which nothing is left to explain
 
-# %% ../nbs/08_posterior.ipynb #403a5477
+def _residuals(path, mode): # sums of squares, kept off zero
+    total = np.sum(path.system.R[:, -1]**2)
+    if (path.rss < total*_floor[mode]).any():
+        warnings.warn(f"some subsets fit perfectly (less than {_floor[mode]:.0e} of the target is left); they count as equally good, so that scores stay finite.", UbicWarning, stacklevel=3)
+    return np.maximum(path.rss, total*_floor[mode]), total
+
+# %% ../nbs/08_posterior.ipynb #d7fa8026
 def evidence(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper"
     n_eff="auto", # rows to count: "auto" takes the system's own number in unit-free mode, None all rows, or a number
-    prior_mean="least_squares", # or "zero", the ridge variant
+    prior_mean: str = "least_squares", # or "zero", the ridge variant
     prior_cov=None, # function of the size giving the prior covariance; None for the identity
 ) -> Evidence:
     "Posterior, likelihood and uncertainty of every subset of a path."
+    if not isinstance(path, SubsetPath): raise TypeError(f"`path` must be a SubsetPath, found {type(path).__name__}; make one with best_subsets(system).")
     if mode not in ("paper", "unit_free"): raise ValueError(f"`mode` must be 'unit_free' or 'paper', found {mode!r}.")
     system = path.system
     n = _rows_counted(system, mode, n_eff)
-    rss, total = _residuals(path)
+    rss, total = _residuals(path, mode)
     R = system.R/system.scale if mode == "unit_free" else system.R
     variance = rss/system.n/(system.scale[-1]**2 if mode == "unit_free" else 1)
-    beliefs = [posterior(R[:, list(s)], R[:, -1], v, prior_mean, prior_cov and prior_cov(len(s)), n/system.n) for s, v in zip(path.supports, variance)]
+    beliefs = []
+    for support, coef, v in zip(path.supports, path.coef, variance):
+        columns = list(support)
+        known = coef*system.scale[columns]/system.scale[-1] if mode == "unit_free" else coef
+        beliefs.append(posterior(R[:, columns], R[:, -1], v, prior_mean, prior_cov and prior_cov(len(support)), n/system.n, known))
     likelihood = -n/2*(np.log(rss/total) if mode == "unit_free" else np.log(2*np.pi*rss/system.n) + 1)
     return Evidence(path, mode, n, beliefs, likelihood)
 

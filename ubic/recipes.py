@@ -6,13 +6,13 @@
 __all__ = ['recipes', 'published', 'published_curves', 'Recipe', 'get_recipe', 'noisy', 'denoised', 'apply', 'reproduce',
            'compare', 'compare_curves', 'plot_figure']
 
-# %% ../nbs/10a_recipes.ipynb #8a9b41ab
+# %% ../nbs/10a_recipes.ipynb #119c2c2d
 from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from . import datasets, denoise
 from .criterion import select
-from .field import add_noise, true_pde
+from .field import add_noise, as_rng, true_pde
 from .library import weak
 from .subsets import best_subsets
 from .terms import coefficient_error
@@ -96,7 +96,7 @@ def denoised(
     arrays = datasets._cached(datasets.cache_folder()/f"{name}-denoised-{key}.npz", lambda: {"u": _denoise(field, recipe).u.values})
     return field.assign(u=(field.u.dims, arrays["u"]))
 
-# %% ../nbs/10a_recipes.ipynb #d7be3940
+# %% ../nbs/10a_recipes.ipynb #3cd3628d
 def _select(field, recipe, rng, target=None):
     system = weak(field, target, form="pysindy", rows=10_000, seed=rng, **recipe.library)
     return select(best_subsets(system), mode="paper", tau0=recipe.tau0)
@@ -104,12 +104,13 @@ def _select(field, recipe, rng, target=None):
 def apply(
     field, # any field
     name: str, # of the recipe
+    target: str | None = None, # unknown to explain
     seed=0, # of the boxes
 ): # denoised field, `Selection`
     "Use the paper's settings on a field."
     recipe = get_recipe(name)
     used = _denoise(field, recipe)
-    return used, _select(used, recipe, np.random.default_rng(seed))
+    return used, _select(used, recipe, as_rng(seed), target)
 
 # %% ../nbs/10a_recipes.ipynb #50ffd3f3
 def reproduce(

@@ -17,8 +17,8 @@ import xarray as xr
 from scipy import fft
 from tqdm import tqdm
 
-# %% ../nbs/02_spectral.ipynb #4dc6db7b
-from .field import AXES, UbicWarning, space_dims, spacing
+# %% ../nbs/02_spectral.ipynb #7fe5d123
+from .field import AXES, UbicWarning, as_array, check_positive, check_uniform, check_whole, space_dims, spacing
 from .terms import Term, by_parts, evaluate, is_exact_derivative, parse_term
 
 # %% ../nbs/02_spectral.ipynb #982f8e7d
@@ -173,15 +173,6 @@ def _check_terms(equations, dims):
             strange = sorted(set(term.derivative[1]) - set(dims)) if term.derivative else []
             if strange: raise ValueError(f"`pde` has the term {term} in the equation for {target}, but `initial` has no axis {strange[0]}; it has {dims}.")
 
-# %% ../nbs/02_spectral.ipynb #79670668
-def _check_uniform(dim, values):
-    "Raise unless the values increase by equal steps."
-    if values.dtype.kind not in "fiu" or not np.isfinite(values).all(): raise ValueError(f"`{dim}` has values that are not finite numbers.")
-    even = np.linspace(values[0], values[-1], len(values))
-    step, off = even[1] - even[0], np.abs(values - even).max()
-    if not (np.diff(values) > 0).all(): raise ValueError(f"`{dim}` is not increasing; sort it, and keep each value once.")
-    if off > 1e-6*step: raise ValueError(f"`{dim}` is not uniform: a value is {off:.3g} away from a grid of step {step:.6g}; give equal steps.")
-
 # %% ../nbs/02_spectral.ipynb #5f4aeb52
 def _check_values(name, u):
     "Raise unless the starting values are finite real numbers."
@@ -189,7 +180,7 @@ def _check_values(name, u):
     bad = int((~np.isfinite(u.values)).sum())
     if bad: raise ValueError(f"`{name}` has {bad} values in `initial` that are not finite; fill them in or choose another frame.")
 
-# %% ../nbs/02_spectral.ipynb #a0da3511
+# %% ../nbs/02_spectral.ipynb #3d0aad8e
 _MIN_MODES = 8
 
 def _read_frame(initial):
@@ -202,19 +193,18 @@ def _read_frame(initial):
     for dim in dims:
         if dim not in initial.coords: raise ValueError(f"`initial` has no coordinate values for {dim}; give them with assign_coords.")
         if initial.sizes[dim] < _MIN_MODES: raise ValueError(f"`initial` has {initial.sizes[dim]} points along {dim}; at least {_MIN_MODES} are needed.")
-        _check_uniform(dim, initial[dim].values)
     for name, u in initial.data_vars.items(): _check_values(name, u)
-    return xr.Dataset({name: u.transpose(*dims) for name, u in initial.data_vars.items()}, {dim: initial[dim] for dim in dims})
+    coords = {dim: (dim, check_uniform(dim, initial[dim].values), initial[dim].attrs) for dim in dims}
+    return xr.Dataset({name: (dims, u.transpose(*dims).values, u.attrs) for name, u in initial.data_vars.items()}, coords)
 
-# %% ../nbs/02_spectral.ipynb #11ac91a2
+# %% ../nbs/02_spectral.ipynb #1fa4a65d
 def _read_times(t):
     "Output times as an array, checked."
-    t = np.asarray(t, dtype=float)
+    t = as_array("t", t)
     if t.ndim != 1 or len(t) < 2: raise ValueError(f"`t` has shape {t.shape}; give at least two times, the first being that of `initial`.")
-    _check_uniform("t", t)
-    return t
+    return check_uniform("t", t)
 
-# %% ../nbs/02_spectral.ipynb #87698297
+# %% ../nbs/02_spectral.ipynb #cf10675e
 def simulate(
     pde: dict, # unknown → {term: coefficient}; with one unknown, {term: coefficient}
     initial: xr.Dataset, # unknowns on a periodic grid at the first time
@@ -224,8 +214,8 @@ def simulate(
     tolerance: float = 1e-9, # relative error allowed per output interval when `steps` is None
 ) -> xr.Dataset: # field; NaN from `attrs["diverged_at"]` on if the solution blows up
     "Solve a PDE on a periodic grid."
-    if not (steps is None or isinstance(steps, (int, np.integer)) and steps >= 1): raise ValueError(f"`steps` is {steps!r}; give a whole number of at least 1, or None.")
-    if not tolerance > 0: raise ValueError(f"`tolerance` is {tolerance!r}; it must be positive.")
+    if steps is not None: steps = check_whole("steps", steps, 1, reason="or None, to adapt them")
+    tolerance = check_positive("tolerance", tolerance)
     frame, t = _read_frame(initial), _read_times(t)
     equations = _read_pde(pde, list(frame.data_vars))
     _check_terms(equations, space_dims(frame))

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['SubsetPath', 'best_subsets', 'plot_path']
 
-# %% ../nbs/07_subsets.ipynb #a1f8e2a0
+# %% ../nbs/07_subsets.ipynb #c75ae0a0
+import warnings
 from dataclasses import dataclass, field
 from functools import cache
 from math import comb
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numba import njit
 from tqdm import tqdm
+from .field import UbicWarning, check_whole
 from .system import LinearSystem
 
 # %% ../nbs/07_subsets.ipynb #e3cc1e95
@@ -197,23 +199,28 @@ def _exact(system, max_size, largest=5e8):
     record = dict(zip(["visited", "bounded", "singular"], map(int, counts))) | {"all": total}
     return _path(system, supports, solver="exact", exact=int(counts.sum()) == total, certificate=record)
 
-# %% ../nbs/07_subsets.ipynb #85356a5b
+# %% ../nbs/07_subsets.ipynb #f6b5282b
 def _greedy(system, max_size): return _path(system, _elimination(system.unit, max_size)[0], solver="greedy")
 
 _solvers = {"exact": _exact, "greedy": _greedy}
 
 def best_subsets(
     system: LinearSystem, # from a library, or made from anyone's matrices
-    max_size: int | None = None, # largest number of terms; None for all
+    max_size: int | None = None, # largest number of terms; None for as many as can be searched
     solver: str = "exact", # or "greedy": forward and backward elimination
 ) -> SubsetPath:
     "The best subset of candidates for every support size."
     if not isinstance(system, LinearSystem): raise TypeError(f"`system` must be a LinearSystem, found {type(system).__name__}; make one with ubic.LinearSystem(X, y, terms).")
-    max_size = system.p if max_size is None else max_size
-    if not isinstance(max_size, (int, np.integer)) or not 1 <= max_size <= system.p:
-        raise ValueError(f"`max_size` must be a whole number from 1 to {system.p}, the number of candidates, found {max_size!r}.")
-    if solver not in _solvers: raise ValueError(f"`solver` must be one of {', '.join(_solvers)}, found {solver!r}.")
-    return _solvers[solver](system, int(max_size))
+    if not isinstance(solver, str) or solver not in _solvers: raise ValueError(f"`solver` must be one of {', '.join(_solvers)}, found {solver!r}.")
+    if max_size is None: max_size = _affordable(system.p) if solver == "exact" else system.p
+    max_size = check_whole("max_size", max_size, 1, system.p)
+    return _solvers[solver](system, min(max_size, system.p - len(system.dependent)))
+
+def _affordable(p, most=5e7): # all sizes, or those that keep the number of subsets within reason
+    size = p
+    while sum(comb(p, k) for k in range(1, size + 1)) > most: size -= 1
+    if size < p: warnings.warn(f"{p} candidates have too many subsets to try them all, so equations of up to {size} terms are compared; give `max_size` to change that.", UbicWarning, stacklevel=3)
+    return size
 
 # %% ../nbs/07_subsets.ipynb #08e9880c
 def plot_path(

@@ -5,13 +5,13 @@
 # %% auto #0
 __all__ = ['LinearSystem', 'plot_system']
 
-# %% ../nbs/05_system.ipynb #90900bfb
+# %% ../nbs/05_system.ipynb #222ff158
 import warnings
 from functools import cached_property
 import numpy as np
 import pandas as pd
 from scipy.linalg.lapack import dgeqrf
-from .field import UbicWarning
+from .field import UbicWarning, check_positive
 from .terms import Term, _as_term, latex
 
 # %% ../nbs/05_system.ipynb #db2ad48d
@@ -24,11 +24,12 @@ def _check_terms(terms, p):
     if twice: raise ValueError(f"`terms` names {', '.join(twice)} more than once; every candidate needs its own name.")
     return terms
 
-# %% ../nbs/05_system.ipynb #76159731
+# %% ../nbs/05_system.ipynb #10f4fe8b
 def _check_numbers(name, values):
-    values = np.asarray(values)
+    try: values = np.asarray(values)
+    except ValueError as error: raise ValueError(f"`{name}` must be a rectangular array of numbers ({error}).") from None
     if values.dtype.kind not in "fiub": raise TypeError(f"`{name}` must hold real numbers, found dtype {values.dtype}; convert it to float first.")
-    values = values.astype(float)
+    values = values.astype(float, copy=False)
     if not np.isfinite(values.sum()): # cheap, and true for all good arrays
         bad = np.argwhere(~np.isfinite(values))
         if len(bad): raise ValueError(f"`{name}` has {len(bad)} values that are NaN or infinite, the first at {tuple(map(int, bad[0]))}; remove or fill them first.")
@@ -56,13 +57,21 @@ def _dependent(unit, terms, tolerance=1e-10):
         else: basis[j] = rest/length
     return found
 
+# %% ../nbs/05_system.ipynb #ff666a7a
+def _check_sizes(R, terms): # which columns are not zero
+    sizes = np.abs(R).max(axis=0)
+    for name, size in zip([*terms, "the target"], sizes):
+        if size and not 1e-100 < size < 1e100: raise ValueError(f"the values of {name} are of size {size:.0e}, beyond what can be squared safely; express the data in other units.")
+    if not sizes[:-1].any(): raise ValueError("`X` is zero everywhere: there is nothing to identify.")
+    return sizes[:-1] > 0
+
 # %% ../nbs/05_system.ipynb #adb8a89f
 def _triangle(X, y): # R of [X | y]
     table = np.empty((X.shape[1] + 1, len(X))).T # column by column in memory, as LAPACK wants it
     table[:, :-1], table[:, -1] = X, y
     return np.triu(dgeqrf(table, overwrite_a=True)[0][:table.shape[1]])
 
-# %% ../nbs/05_system.ipynb #70203dd8
+# %% ../nbs/05_system.ipynb #0fed192d
 class LinearSystem:
     "Candidates `X`, target `y` and their names: what every library returns and every solver takes."
     def __init__(self,
@@ -74,16 +83,18 @@ class LinearSystem:
     ):
         X, y = _check_shapes(_check_numbers("X", X), _check_numbers("y", y))
         terms = _check_terms(terms, X.shape[1])
-        keep = X.any(axis=0)
-        if not keep.any(): raise ValueError("`X` is zero everywhere: there is nothing to identify.")
-        if not keep.all():
-            warnings.warn(f"dropped terms that vanish on these data: {', '.join(str(t) for t, k in zip(terms, keep) if not k)}.", UbicWarning, stacklevel=2)
-        if n_eff is not None and not n_eff > 0: raise ValueError(f"`n_eff` must be positive, found {n_eff}.")
-        self.X, self.y, self.terms = X[:, keep], y, [t for t, k in zip(terms, keep) if k]
-        self.target, self.n_eff = target, n_eff
-        dependent = _dependent(self.unit[:-1], self.terms)
-        if dependent:
-            warnings.warn(f"these terms are combinations of terms before them and cannot be told apart: {', '.join(dependent)}.", UbicWarning, stacklevel=2)
+        if n_eff is not None and not check_positive("n_eff", n_eff) > 1: raise ValueError(f"`n_eff` must be above 1, found {n_eff}.")
+        self.X, self.y, self.terms, self.target, self.n_eff = X, y, terms, target, n_eff
+        self._drop_zeros(_check_sizes(self.R, terms))
+        self.dependent = _dependent(self.unit[:-1], self.terms) # terms that are combinations of terms before them
+        if self.dependent:
+            warnings.warn(f"these terms are combinations of terms before them and cannot be told apart: {', '.join(self.dependent)}.", UbicWarning, stacklevel=2)
+
+    def _drop_zeros(self, keep):
+        if keep.all(): return
+        warnings.warn(f"dropped terms that vanish on these data: {', '.join(str(t) for t, k in zip(self.terms, keep) if not k)}.", UbicWarning, stacklevel=3)
+        self.X, self.terms = self.X[:, keep], [t for t, k in zip(self.terms, keep) if k]
+        del self.R # made again without them
 
     @property
     def n(self): return len(self.y) # rows
@@ -102,17 +113,19 @@ class LinearSystem:
     def scale(self): # root mean square of each candidate, and of the target
         return np.linalg.norm(self.R, axis=0)/np.sqrt(self.n)
 
-    def table(self) -> pd.DataFrame:
-        "One row per candidate: size, and alignment with the target."
-        norms = np.linalg.norm(self.R, axis=0)
-        cosine = self.R[:, :-1].T @ self.R[:, -1]/(norms[:-1]*norms[-1])
-        return pd.DataFrame({"rms": self.scale[:-1], "cosine with target": cosine}, index=pd.Index([str(t) for t in self.terms], name="term"))
+# %% ../nbs/05_system.ipynb #54e3887a
+def _table(self) -> pd.DataFrame:
+    "One row per candidate: size, and alignment with the target."
+    index = pd.Index([str(term) for term in self.terms], name="term")
+    return pd.DataFrame({"rms": self.scale[:-1], "cosine with target": self.unit[:-1] @ self.unit[-1]}, index=index)
 
-    def __repr__(self):
-        independent = f", about {self.n_eff:.0f} independent" if self.n_eff else ""
-        return f"LinearSystem({self.target}: {self.n} rows{independent}, {self.p} candidates: {', '.join(map(str, self.terms))})"
+def _describe(self):
+    independent = f", about {self.n_eff:.0f} independent" if self.n_eff else ""
+    return f"LinearSystem({self.target}: {self.n} rows{independent}, {self.p} candidates: {', '.join(map(str, self.terms))})"
 
-# %% ../nbs/05_system.ipynb #1658899a
+LinearSystem.table, LinearSystem.__repr__ = _table, _describe
+
+# %% ../nbs/05_system.ipynb #eb383f37
 def plot_system(
     system: LinearSystem,
     ax=None, # matplotlib axes; new ones when absent
@@ -120,9 +133,8 @@ def plot_system(
     "Cosines between candidates, and with the target."
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(0.45*system.p + 2, 0.45*system.p + 1.5))
-    unit = system.R/np.linalg.norm(system.R, axis=0)
     labels = [f"${latex(_as_term(t))}$" for t in [*system.terms, system.target]]
-    image = ax.imshow(unit.T @ unit, cmap="RdBu_r", vmin=-1, vmax=1)
+    image = ax.imshow(system.unit @ system.unit.T, cmap="RdBu_r", vmin=-1, vmax=1)
     ax.set_xticks(range(len(labels)), labels, rotation=90)
     ax.set_yticks(range(len(labels)), labels)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="cosine")

@@ -6,10 +6,12 @@
 __all__ = ['Term', 'parse_term', 'latex', 'to_sympy', 'evaluate', 'by_parts', 'is_exact_derivative', 'candidates', 'Equation',
            'coefficient_error']
 
-# %% ../nbs/01_terms.ipynb #47df2ad0
+# %% ../nbs/01_terms.ipynb #d45690e8
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from .field import check_whole
 
 # %% ../nbs/01_terms.ipynb #9da1c112
 @dataclass(frozen=True, order=True)
@@ -59,12 +61,12 @@ def parse_term(
 
 Term.parse = staticmethod(parse_term)
 
-# %% ../nbs/01_terms.ipynb #9ca9c71e
+# %% ../nbs/01_terms.ipynb #c9b4bfb4
 def latex(
     term, # a `Term`, or any label
 ) -> str:
     "LaTeX of a term, without dollar signs."
-    if not isinstance(term, Term): return r"\mathrm{" + re.sub(r"([_%#&$])", r"\\\1", str(term)).replace(" ", r"\ ") + "}"
+    if not isinstance(term, Term): return r"\mathrm{" + re.sub(r"([_%#&${}])", r"\\\1", re.sub(r"[\\^~]", "-", str(term))).replace(" ", r"\ ") + "}"
     factors = [name if power == 1 else f"{name}^{{{power}}}" for name, power in term.powers]
     if term.derivative: factors.append("{}_{{{}}}".format(*term.derivative))
     return " ".join(factors) or "1"
@@ -151,7 +153,7 @@ def is_exact_derivative(term: Term) -> bool:
     "Whether all derivatives of the term can be moved to the weight."
     return all(_order(monomial) <= 0 for _, monomial in by_parts(term))
 
-# %% ../nbs/01_terms.ipynb #bb7622f4
+# %% ../nbs/01_terms.ipynb #ea850a44
 def candidates(
     unknowns=("u",), # names
     axes="x", # space axes
@@ -161,18 +163,16 @@ def candidates(
 ) -> list: # of `Term`
     "Powers, derivatives and their products, in the order of the paper."
     for name, value in [("power", power), ("derivative_order", derivative_order)]:
-        if not isinstance(value, int) or value < 0: raise ValueError(f"`{name}` must be a whole number of at least 0, found {value!r}.")
+        check_whole(name, value, 0)
     powers = [term for degree in range(1, power + 1) for term in _products(tuple(unknowns), degree)]
     letters = [term for order in range(1, derivative_order + 1) for term in _words(axes, order)]
     derivatives = [Term((), (name, word)) for word in letters for name in unknowns]
     return [Term()]*constant + powers + derivatives + [Term(f.powers, d.derivative) for d in derivatives for f in powers]
 
 def _products(names, degree): # all monomials of that degree
-    from itertools import combinations_with_replacement
     return [Term(tuple(sorted(Counter(choice).items()))) for choice in combinations_with_replacement(names, degree)]
 
 def _words(axes, order): # all derivatives of that order
-    from itertools import combinations_with_replacement
     return ["".join(word) for word in combinations_with_replacement(axes, order)]
 
 # %% ../nbs/01_terms.ipynb #223fdc03
@@ -224,7 +224,7 @@ def _as_term(label): # a `Term` where the label is one, else the label
     try: return parse_term(label)
     except (ValueError, TypeError): return label
 
-# %% ../nbs/01_terms.ipynb #72f82021
+# %% ../nbs/01_terms.ipynb #3544666c
 def coefficient_error(
     found: dict, # term → coefficient
     truth: dict, # term → coefficient
@@ -233,4 +233,4 @@ def coefficient_error(
     import numpy as np
     found, truth = ({str(parse_term(k)): v for k, v in d.items()} for d in (found, truth))
     if set(found) != set(truth): return np.full(len(truth), np.inf)
-    return np.array([100*abs(found[name] - value)/abs(value) for name, value in truth.items()])
+    return np.array([100*abs(found[name] - value)/abs(value) if value else np.inf for name, value in truth.items()])

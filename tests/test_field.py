@@ -4,8 +4,8 @@ from itertools import permutations
 import numpy as np, pytest, xarray as xr
 from scipy.io import savemat
 
-from ubic.field import (UbicWarning, add_noise, as_field, check_field, load, plot_field, save_field, shows_error, shows_warning, space_dims,
-                        spacing, true_pde)
+from ubic.field import (UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, load, plot_field,
+                        save_field, shows_error, shows_warning, space_dims, spacing, true_pde, write_atomically)
 
 rng = np.random.default_rng(0)
 x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)
@@ -356,6 +356,65 @@ def test_missing_packages_name_the_extra(tmp_path, monkeypatch, package, name):
         return __import__(wanted)
     monkeypatch.setattr(module, "import_module", without)
     with pytest.raises(ImportError, match=r"ubic\[files\]"): load(tmp_path / name)
+
+
+# --- arguments of the wrong kind ------------------------------------------------------------------------------------------------
+
+def test_a_distant_origin_hides_no_uneven_step():
+    seconds, noise = 1.7e9 + np.arange(40), np.random.default_rng(0).standard_normal(40)
+    with pytest.raises(ValueError, match="`t` is not"): check_uniform("t", seconds + 0.4 * noise)
+    with pytest.raises(ValueError, match="not uniform"): check_uniform("t", seconds + 0.4 * np.tanh(noise))
+    assert np.array_equal(check_uniform("t", seconds), seconds)
+    assert len(check_uniform("t", 1.7e9 + 0.1 * np.arange(40))) == 40
+    wave = np.sin(x[:, None] - 0.1 * np.arange(40))
+    with pytest.raises(ValueError, match="not uniform"): as_field(wave, x=x, t=seconds + 0.4 * np.tanh(noise))
+    assert spacing(as_field(wave, x=x, t=seconds), "t") == 1
+
+
+def test_complex_parts_overwrite_nothing():
+    for other in ("ure", "uim"):
+        with pytest.raises(ValueError, match=f"`u` is complex.*'{other}'"): as_field({"u": u2 * (1 + 2j), other: u2}, x=x, t=t)
+
+
+def test_whole_positive_and_seed():
+    assert type(check_whole("n", np.int32(3), 1)) is int and check_whole("n", 3, 1, 3) == 3 and check_positive("a", np.float32(2)) == 2
+    for bad in (0, 4, 2.0, True, "2", None):
+        with pytest.raises(ValueError, match="`n` is .*from 1 to 3 .because."): check_whole("n", bad, 1, 3, "because")
+    for bad, kind in ((0, ValueError), (-1, ValueError), (np.inf, ValueError), (np.nan, ValueError), ("a", TypeError), (True, TypeError), (1j, TypeError)):
+        with pytest.raises(kind, match="`a` is"): check_positive("a", bad)
+    legacy = np.random.RandomState(0)
+    assert as_rng(legacy) is legacy and as_rng(np.int64(5)).random() == np.random.default_rng(5).random()
+    for bad, kind in ((-1, ValueError), (0.5, ValueError), (None, TypeError), ("a", TypeError), ([1, 2], TypeError)):
+        with pytest.raises(kind, match="`seed` is"): add_noise(field(), 1, seed=bad)
+
+
+def test_load_arguments(tmp_path):
+    saved = save_field(field(), tmp_path / "a.NPZ")
+    assert load(saved).identical(field()) and load(saved, rename={}).identical(field())
+    for arguments, kind, word in (((None,), TypeError, "path"), ((saved, 3), TypeError, "variables"), ((saved, None, 3), ValueError, "dims"),
+                                  ((saved, None, ("x", "t")), ValueError, "dims"), ((saved, None, None, "u"), TypeError, "rename"),
+                                  ((saved, None, None, {"u": 3}), TypeError, "rename")):
+        with pytest.raises(kind, match=f"`{word}` is") as caught: load(*arguments)
+        assert "\n" not in str(caught.value)
+    np.save(tmp_path / "b.npy", u2)
+    with pytest.raises(TypeError, match="`dims` is 3"): load(tmp_path / "b.npy", dims=3, x=x, t=t)
+
+
+def test_ragged_lists():
+    with pytest.raises(ValueError, match="`u` cannot"): as_field([[1, 2, 3], [4, 5]], x=x, t=t)
+    with pytest.raises(ValueError, match="`x` cannot"): as_field(u2, x=[[1], [2, 3]], t=t)
+
+
+def test_writing_whole_or_not_at_all(tmp_path):
+    with pytest.raises(ValueError, match="no folder .*nowhere"): save_field(field(), tmp_path / "nowhere" / "a.npz")
+    with pytest.raises(ValueError, match="is a folder"): write_atomically(tmp_path, lambda file: None)
+    with pytest.raises(TypeError, match="`path` is None"): save_field(field(), None)
+    (tmp_path / "a.txt").write_text("old")
+    def fail(file):
+        file.write(b"new"); raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt): write_atomically(tmp_path / "a.txt", fail)
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
+    assert write_atomically(str(tmp_path / "a.txt"), lambda file: file.write(b"new")).read_text() == "new" and len(list(tmp_path.iterdir())) == 1
 
 
 # --- small things ---------------------------------------------------------------------------------------------------------------

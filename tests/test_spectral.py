@@ -143,13 +143,17 @@ bad = {
     "no unknowns": ({"u_xx": 1}, frame().drop_vars("u"), [0, 1], {}, ValueError, "no variables"),
     "strange axis": ({"u_xx": 1}, frame().rename(x="s"), [0, 1], {}, ValueError, "axes"),
     "not a dataset": ({"u_xx": 1}, np.ones(16), [0, 1], {}, TypeError, "Dataset"),
-    "time backwards": ({"u_xx": 1}, frame(), [1, 0], {}, ValueError, "not increasing"),
-    "time repeated": ({"u_xx": 1}, frame(), [0, 0, 1], {}, ValueError, "not increasing"),
+    "time backwards": ({"u_xx": 1}, frame(), [1, 0], {}, ValueError, "not sorted"),
+    "time repeated": ({"u_xx": 1}, frame(), [0, 0, 1], {}, ValueError, "repeats"),
     "time uneven": ({"u_xx": 1}, frame(), [0, 1, 3], {}, ValueError, "not uniform"),
     "one time": ({"u_xx": 1}, frame(), [0], {}, ValueError, "two times"),
     "time nan": ({"u_xx": 1}, frame(), [0, np.nan], {}, ValueError, "finite"),
+    "time text": ({"u_xx": 1}, frame(), "abc", {}, ValueError, "`t` has shape"),
+    "times of texts": ({"u_xx": 1}, frame(), ["a", "b"], {}, TypeError, "`t` holds"),
+    "times ragged": ({"u_xx": 1}, frame(), [[0], [1, 2]], {}, ValueError, "`t` cannot"),
     "steps": ({"u_xx": 1}, frame(), [0, 1], {"steps": 1.5}, ValueError, "`steps`"),
     "tolerance": ({"u_xx": 1}, frame(), [0, 1], {"tolerance": -1}, ValueError, "`tolerance`"),
+    "tolerance text": ({"u_xx": 1}, frame(), [0, 1], {"tolerance": "a"}, TypeError, "`tolerance`"),
 }
 
 

@@ -70,7 +70,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #ffcd7eee
+# %% ../nbs/10_pipeline.ipynb #6faa9569
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return check_field(method(ds))
@@ -81,12 +81,12 @@ def _choose(ds, target, order, settings, max_size, solver, choice):
     system = library.weak(ds, target, derivative_order=order, **settings)
     return select(best_subsets(system, max_size and min(max_size, system.p), solver), **choice) # later looks have fewer candidates
 
-def _look(ds, target, order, *stages): # all looks, from the fourth derivative downwards unless told
+def _look(ds, target, order, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
     looks = []
     for order in range(4, 0, -1) if order is None else [order]:
-        looks.append(_choose(ds, target, order, *stages))
+        with warnings.catch_warnings(record=True, action="always") as caught: looks.append(_choose(ds, target, order, *stages))
         if max(getattr(term, "order", 0) for term in looks[-1].terms) >= order: break
-    return looks
+    return looks, [str(w.message) for w in caught if issubclass(w.category, UbicWarning)]
 
 # %% ../nbs/10_pipeline.ipynb #c5172c5d
 def _rivals(looks): # other equations that fit as well
@@ -103,7 +103,7 @@ def _with_doubts(looks): # the last look; it says so when other equations fit as
     doubt = f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."
     return replace(final, advice=[*final.advice, doubt])
 
-# %% ../nbs/10_pipeline.ipynb #46afc24e
+# %% ../nbs/10_pipeline.ipynb #79dc8fd8
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain; None for all
@@ -125,8 +125,12 @@ def discover(
     targets = list(field.data_vars) if target is None else [target]
     if "terms" in settings: derivative_order = derivative_order or 2 # the terms given decide, not this number
     stages = dict(power=power, **settings), max_size, solver, dict(mode=mode, tau0=tau0)
-    found = {name: _with_doubts(_look(used, name, derivative_order, *stages)) for name in targets}
-    for sentence in [s for selection in found.values() for s in selection.advice if s.startswith("Ambiguous")]: warnings.warn(sentence, UbicWarning, stacklevel=2)
+    found, sentences = {}, {}
+    for name in targets:
+        looks, heard = _look(used, name, derivative_order, *stages)
+        found[name] = _with_doubts(looks)
+        sentences |= dict.fromkeys(heard + [s for s in found[name].advice if s.startswith("Ambiguous")])
+    for sentence in sentences: warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
 def _follow(recipe, field, target): # the paper's settings

@@ -52,7 +52,7 @@ def _ubic(bic, uncertainty, lam, gamma): return bic + (0 if lam == -np.inf else 
 def _stops(bic, sizes, now, new, tau0): # the terminate condition, and τ
     step, gain = sizes[new] - sizes[now], bic[new] - bic[now]
     if step == 0: return False, np.nan
-    tau = abs(float(gain))/max(abs(float(bic[now]*step)), np.finfo(float).tiny)
+    tau = abs(float(gain))/max(abs(float(bic[now]*step)), 1e-300)
     return bool((step > 0 and (gain > 0 or tau < tau0)) or (step < 0 and gain > 0 and tau > tau0)), tau
 
 # %% ../nbs/09_criterion.ipynb #dd9879f8

@@ -29,7 +29,7 @@ paper: $(VENV)/.all ## run every notebook in full, slow cells included, and keep
 	@$(RUN) tools/run_notebooks.py --jobs $(JOBS)
 
 bench: $(VENV)/.all ## measure speed beside other packages
-	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m benchmarks
+	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m benchmarks --full
 
 export: $(VENV)/.all ## for authors: write the package and README.md from the notebooks
 	@$(BIN)/nbdev_export

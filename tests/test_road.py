@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import ubic
 from ubic import recipes
@@ -106,6 +107,17 @@ def test_two_unknowns_each_get_an_equation():
         found = ubic.discover(field, derivative_order=1, power=1)
     assert found.pde()["u"].keys() == {"u_x"} and found.pde()["v"].keys() == {"v_x"}
     assert np.isclose(found.pde()["u"]["u_x"], -1, rtol=0.02) and np.isclose(found.pde()["v"]["v_x"], 0.5, rtol=0.02)
+
+
+def test_two_space_axes():
+    rng, x = np.random.default_rng(0), np.arange(32)*10/32
+    u = sum(rng.normal()*np.cos(2*np.pi*(a*x[:, None] + b*x)/10 + rng.uniform(0, 6)) for a in range(3) for b in range(3))
+    start = xr.Dataset({"u": (("x", "y"), u)}, {"x": x, "y": x})
+    pde = {"u_x": -1.0, "u_xx": 0.1, "u_yy": 0.1}
+    field = ubic.add_noise(ubic.simulate({"u": pde}, start, np.linspace(0, 2, 41)), 2, seed=0)
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        found = ubic.discover(field, derivative_order=2, max_size=5).pde()["u"]
+    assert found.keys() == pde.keys() and all(np.isclose(found[term], pde[term], rtol=0.05) for term in pde)
 
 
 def test_recipe_on_ones_own_field():

@@ -46,7 +46,7 @@ def _percentile(text, gains):
     warnings.warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {_default_tau0} is used.", UbicWarning, stacklevel=4)
     return _default_tau0
 
-# %% ../nbs/09_criterion.ipynb #fea53bd8
+# %% ../nbs/09_criterion.ipynb #aa9d1cf9
 def _ubic(bic, uncertainty, lam, gamma): return bic + (0 if lam == -np.inf else 10.0**lam)*gamma*uncertainty
 
 def _stops(bic, sizes, now, new, tau0): # the terminate condition, and τ
@@ -76,7 +76,7 @@ def tune(
         lam, now = lam_max*j/n_delta, new
     return now, lam, trace
 
-# %% ../nbs/09_criterion.ipynb #37e254b4
+# %% ../nbs/09_criterion.ipynb #d10b52dc
 @dataclass(frozen=True, eq=False)
 class Selection:
     "The chosen equation and the evidence for it."
@@ -87,6 +87,7 @@ class Selection:
     tau0: float
     trace: list # steps of Algorithm 1
     advice: list # sentences worth reading before trusting the result
+    refit: object = None # sharper coefficients of the chosen terms, when there are any
 
     @property
     def path(self): return self.evidence.path
@@ -97,9 +98,9 @@ class Selection:
     @property
     def terms(self): return self.path.terms(self.k)
     @property
-    def coef(self): return self.evidence.coefficients(self.k)[0]
+    def coef(self): return self.evidence.coefficients(self.k)[0] if self.refit is None else self.refit.coef
     @property
-    def std(self): return self.evidence.coefficients(self.k)[1]
+    def std(self): return self.evidence.coefficients(self.k)[1] if self.refit is None else self.refit.std
     @property
     def bic(self): return self.evidence.bic
     @property
@@ -213,11 +214,12 @@ def select(
     k, lam, trace = tune(bic, found.uncertainty, sizes, _largest_lambda(found, gamma), gamma, tau0, n_delta)
     return Selection(found, k, lam, gamma, tau0, trace, _advice(path, bic, k, trace, tau0))
 
-# %% ../nbs/09_criterion.ipynb #5464bcbe
+# %% ../nbs/09_criterion.ipynb #929c8faa
 def equivalents(
     selection: Selection,
     terms=None, # terms to compare with; None for the chosen ones
     within: float = 6.0, # difference in BIC that still counts as equal
+    minimal: bool = True, # leave out equations that add terms to another one of the list
     most: int = 20_000, # subsets to try; larger sizes are left out beyond it
 ) -> list: # of lists of terms, the best first
     "Other equations that explain the target about as well, or better."
@@ -230,7 +232,7 @@ def equivalents(
         tried += comb(system.p, size)
         if tried > most: break
         for support in combinations(range(system.p), size):
-            if chosen <= set(support) or any(set(other) <= set(support) for _, other in found): continue
+            if chosen <= set(support) or (minimal and any(set(other) <= set(support) for _, other in found)): continue
             value = score(support)
             if value < limit: found.append((value, support))
     return [[system.terms[j] for j in support] for _, support in sorted(found)]

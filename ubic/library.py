@@ -152,7 +152,7 @@ def _consistent(points, order, d, degree=12): # d-th derivative of the bump, int
     missing = (-1)**d*base @ derived - weights @ values
     return weights + base*(values @ np.linalg.solve(values.T @ (base[:, None]*values), missing))
 
-# %% ../nbs/06_library.ipynb #34cb9eb0
+# %% ../nbs/06_library.ipynb #129532ef
 def _band(size, points, order, d, step, centers): # weights of the boxes around `centers`: one row per box
     weights = _consistent(points, order, d)*step/(points*step)**d
     columns = centers[:, None] + np.arange(-points, points + 1)
@@ -163,9 +163,9 @@ def _contract(array, matrices): # one matrix per axis
     for axis, matrix in enumerate(matrices):
         flat = np.moveaxis(array, axis, 0)
         array = np.moveaxis((matrix @ flat.reshape(len(flat), -1)).reshape(-1, *flat.shape[1:]), 0, axis)
-    return array.ravel()
+    return array
 
-# %% ../nbs/06_library.ipynb #04dcda27
+# %% ../nbs/06_library.ipynb #916e4b30
 class _GridOfBoxes:
     "Equal boxes around every grid point that has room for one."
     def __init__(self, ds, box):
@@ -183,8 +183,13 @@ class _GridOfBoxes:
     def __call__(self, pieces):
         total = 0
         for axes, array, factor in pieces:
-            total = total + factor*_contract(array, [self.band(i, axes.count(dim)) for i, dim in enumerate(self.dims)])
+            total = total + factor*_contract(array, [self.band(i, axes.count(dim)) for i, dim in enumerate(self.dims)]).ravel()
         return total
+
+    def back(self, axes, rows): # the transpose: from rows on the grid of centres to the field
+        return _contract(rows, [self.band(i, axes.count(dim)).T for i, dim in enumerate(self.dims)])
+
+    def __len__(self): return int(np.prod([len(c) for c in self.centers]))
 
     @property
     def n_eff(self): # widths of independent rows: see the text

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #86fc6eb4
+# %% ../nbs/10_pipeline.ipynb #cd3a47ff
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,9 @@ from . import denoise as denoising
 from . import library
 from .criterion import Selection, select
 from .field import UbicWarning, check_field, check_whole, plot_field, true_pde
-from .subsets import best_subsets
+from .posterior import evidence
+from .refit import Refitter
+from .subsets import _path, best_subsets
 from .terms import coefficient_error
 
 # %% ../nbs/10_pipeline.ipynb #fffc1e25
@@ -70,7 +72,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #6faa9569
+# %% ../nbs/10_pipeline.ipynb #64de1728
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return check_field(method(ds))
@@ -81,29 +83,72 @@ def _choose(ds, target, order, settings, max_size, solver, choice):
     system = library.weak(ds, target, derivative_order=order, **settings)
     return select(best_subsets(system, max_size and min(max_size, system.p), solver), **choice) # later looks have fewer candidates
 
-def _look(ds, target, order, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
+# %% ../nbs/10_pipeline.ipynb #9053941a
+class _Contest:
+    "Equations fitted to the data as measured, on the boxes of one look."
+    def __init__(self, field, target, box): self.refitter, self.known = Refitter(field, target, box), {}
+
+    def fit(self, terms, ceiling=np.inf): # None when there are too few boxes
+        key = tuple(terms)
+        if key not in self.known: self.known[key] = self.refitter.fit(terms, ceiling) if self.refitter.rows > 3*len(terms) else None
+        return self.known[key]
+
+    def judge(self, look, terms=None, most=12): # the smallest of the best equations that fit like these terms, and the others
+        terms = look.terms if terms is None else terms
+        rivals, fair, ceiling = look.equivalents(terms, minimal=False), [], np.inf
+        for each in [terms, *rivals[:most]] if rivals else []:
+            fit = self.fit(each, ceiling)
+            if fit and fit.fair: fair, ceiling = [*fair, fit], min(ceiling, fit.score + 30)
+        if not fair: return terms, look.equivalents(terms)
+        lowest = min(fit.score for fit in fair)
+        close = sorted((fit for fit in fair if fit.score < lowest + 6), key=lambda fit: (len(fit.terms), fit.score)) # in BIC
+        return close[0].terms, [fit.terms for fit in close[1:] if not set(close[0].terms) < set(fit.terms)]
+
+# %% ../nbs/10_pipeline.ipynb #2cd8804d
+def _exchange(look, terms): # the same look with other terms of their size
+    path, support = look.path, tuple(sorted(look.path.system.terms.index(term) for term in terms))
+    if support == look.support or len(support) not in path.sizes: return look
+    k = int(np.flatnonzero(path.sizes == len(support))[0])
+    path = _path(path.system, [support if i == k else s for i, s in enumerate(path.supports)], solver=path.solver, certificate=path.certificate)
+    told = f"Least squares alone would choose {_listed(look.terms)}; with the noise in all terms taken into account, {_listed(terms)} explain the data better."
+    return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[told])
+
+def _listed(terms): return ", ".join(map(str, terms))
+
+# %% ../nbs/10_pipeline.ipynb #a682bc6c
+def _look(used, field, target, order, settings, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
     looks = []
     for order in range(4, 0, -1) if order is None else [order]:
-        with warnings.catch_warnings(record=True, action="always") as caught: looks.append(_choose(ds, target, order, *stages))
-        if max(getattr(term, "order", 0) for term in looks[-1].terms) >= order: break
+        with warnings.catch_warnings(record=True, action="always") as caught: look = _choose(used, target, order, settings, *stages)
+        contest = _contest(field, target, look, settings)
+        best, doubts = contest.judge(look) if contest else (look.terms, look.equivalents())
+        look = _exchange(look, best)
+        looks.append((look, contest, doubts))
+        if max(getattr(term, "order", 0) for term in look.terms) >= order: break
     return looks, [str(w.message) for w in caught if issubclass(w.category, UbicWarning)]
 
-# %% ../nbs/10_pipeline.ipynb #c5172c5d
-def _rivals(looks): # other equations that fit as well
-    final = looks[-1]
+def _contest(field, target, look, settings): # None when the settings ask for something else
+    if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
+    return _Contest(field, target, library._chosen_box(field, look.path.system.terms, settings.get("half_width"), settings.get("order")))
+
+# %% ../nbs/10_pipeline.ipynb #7e014490
+def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
+    final, contest, doubts = looks[-1]
     known = set(final.path.system.terms)
-    earlier = [terms for look in looks[:-1] if set(final.terms) <= set(look.path.system.terms) for terms in look.equivalents(final.terms)]
-    unseen = [terms for terms in earlier if not set(terms) <= known]
-    return list(dict.fromkeys(map(tuple, final.equivalents() + unseen)))
+    for look, earlier, _ in looks[:-1]:
+        if not set(final.terms) <= set(look.path.system.terms): continue
+        best, rivals = earlier.judge(look, final.terms) if earlier else (final.terms, look.equivalents(final.terms))
+        doubts = doubts + [terms for terms in [best, *rivals] if not set(terms) <= known]
+    fit = contest and contest.fit(final.terms)
+    if fit and fit.fair: final = replace(final, refit=fit)
+    return _with_doubts(final, list(dict.fromkeys(map(tuple, doubts))))
 
-def _with_doubts(looks): # the last look; it says so when other equations fit as well
-    final, rivals = looks[-1], _rivals(looks)
+def _with_doubts(final, rivals):
     if not rivals: return final
-    listed = "; ".join(", ".join(map(str, terms)) for terms in rivals[:5]) + (" and others" if len(rivals) > 5 else "")
-    doubt = f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."
-    return replace(final, advice=[*final.advice, doubt])
+    listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
+    return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #79dc8fd8
+# %% ../nbs/10_pipeline.ipynb #7674a2c5
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain; None for all
@@ -127,8 +172,8 @@ def discover(
     stages = dict(power=power, **settings), max_size, solver, dict(mode=mode, tau0=tau0)
     found, sentences = {}, {}
     for name in targets:
-        looks, heard = _look(used, name, derivative_order, *stages)
-        found[name] = _with_doubts(looks)
+        looks, heard = _look(used, field, name, derivative_order, *stages)
+        found[name] = _concluded(looks)
         sentences |= dict.fromkeys(heard + [s for s in found[name].advice if s.startswith("Ambiguous")])
     for sentence in sentences: warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)

@@ -1,0 +1,138 @@
+"""Total least squares: its covariance, its estimates, its part in a discovery, and bad input."""
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import ubic
+from ubic import library
+from ubic.field import UbicWarning
+from ubic.refit import Refitter, _noise_operator, total_least_squares
+from ubic.terms import parse_term
+
+
+@pytest.fixture(scope="module")
+def burgers(): return ubic.datasets.burgers()
+
+
+def two_unknowns(noise=5):
+    x, t = np.arange(96)*20/96, np.linspace(0, 4, 61)
+    start = xr.Dataset({"u": ("x", np.cos(2*np.pi*x/20)), "v": ("x", 10*np.sin(4*np.pi*x/20))}, {"x": x})
+    pde = {"u": {"u_xx": 0.5, "v": 0.08}, "v": {"v_xx": 0.3, "u*v_x": -1.0}}
+    return pde, ubic.add_noise(ubic.simulate(pde, start, t), noise, seed=1)
+
+
+def two_axes(noise=5):
+    rng, x = np.random.default_rng(0), np.arange(32)*10/32
+    u = sum(rng.normal()*np.cos(2*np.pi*(a*x[:, None] + b*x)/10 + rng.uniform(0, 6)) for a in range(3) for b in range(3))
+    pde = {"u_x": -1.0, "u_xx": 0.1, "u_yy": 0.1}
+    return pde, ubic.add_noise(ubic.simulate({"u": pde}, xr.Dataset({"u": (("x", "y"), u)}, {"x": x, "y": x}), np.linspace(0, 2, 41)), noise, seed=0)
+
+
+def dense_operator(refitter, operators, name): # A of one unknown as a matrix
+    shape = refitter.ds[name].shape
+    def column(i):
+        unit = np.zeros(shape)
+        unit.flat[i] = 1
+        return refitter.boxes((axes, field*unit, 1.0) for axes, field in operators[name].items())
+    return np.stack([column(i) for i in range(np.prod(shape))], axis=1)
+
+
+def test_covariance_is_that_of_the_dense_matrix():
+    pde, field = two_unknowns()
+    field = field.isel(x=slice(0, 40), t=slice(0, 24))
+    terms = [parse_term(name) for name in ("v_xx", "u*v_x", "v*u_x")]
+    refitter = Refitter(field, "v", {"x": (8, 3), "t": (6, 3)})
+    operators = _noise_operator("v", terms, [0.3, -1.0, 0.2], refitter._system(refitter.data, terms)[2])
+    dense = sum(refitter.noise[name]**2*(A := dense_operator(refitter, operators, name)) @ A.T for name in ("u", "v"))
+    np.testing.assert_allclose(refitter.pairs.covariance(operators, refitter.noise), dense, rtol=1e-8, atol=1e-9*np.abs(dense).max())
+
+
+def test_spreading_back_is_the_transpose():
+    pde, field = two_unknowns()
+    terms = [parse_term(name) for name in pde["v"]]
+    refitter = Refitter(field, "v", library.automatic_box(field, 2))
+    operators = _noise_operator("v", terms, [0.3, -1.0], refitter._system(refitter.data, terms)[2])
+    rng = np.random.default_rng(0)
+    change, multipliers = {name: rng.standard_normal(u.shape) for name, u in refitter.data.items()}, rng.standard_normal(refitter.rows)
+    back = refitter._spread_back(operators, multipliers)
+    forth = refitter.boxes((axes, field*refitter.noise[name]**2*change[name], 1.0) for name, pieces in operators.items() for axes, field in pieces.items())
+    assert np.isclose(forth @ multipliers, sum(np.sum(change[name]*back[name]) for name in back))
+
+
+@pytest.mark.parametrize("scene", [two_unknowns, two_axes])
+def test_intervals_hold_the_truth(scene):
+    pde, field = scene()
+    pde = pde if "u" in pde and isinstance(pde["u"], dict) else {"u": pde}
+    for target, terms in pde.items():
+        fit = total_least_squares(field, list(terms), target)
+        assert fit.fair and (np.abs(fit.coef - list(terms.values())) < 3.5*fit.std).all()
+
+
+def test_noise_does_not_pull_coefficients_to_zero():
+    ks = ubic.add_noise(ubic.datasets.ks(), 100, seed=301)
+    terms = ["u_xx", "u_xxxx", "u*u_x"]
+    system = library.weak(ks, terms=terms)
+    plain = np.linalg.lstsq(system.R[:, :-1], system.R[:, -1], rcond=None)[0]
+    assert (np.abs(plain) < 0.96).all() and (np.abs(np.abs(total_least_squares(ks, terms).coef) - 1) < 0.035).all()
+
+
+def test_other_units_give_the_same_equation(burgers):
+    noisy = ubic.add_noise(burgers, 30, seed=3)
+    other = noisy.assign_coords(x=noisy.x*1000, t=noisy.t/3600).map(lambda u: 500*u)
+    first, second = (total_least_squares(field, ["u_xx", "u*u_x"]) for field in (noisy, other))
+    units = np.array([1000**2*3600, 1000*3600/500])
+    np.testing.assert_allclose(second.coef, first.coef*units, rtol=1e-6)
+    np.testing.assert_allclose(second.std, first.std*units, rtol=1e-5)
+    assert np.isclose(first.score, second.score, rtol=1e-5)
+
+
+def test_the_right_equation_wins_at_heavy_noise(burgers):
+    loud = ubic.add_noise(burgers, 100, seed=110) # least squares prefers u²·u_x here
+    system = library.weak(loud)
+    assert "u*u_x" not in map(str, ubic.select(ubic.best_subsets(system)).terms)
+    with warnings.catch_warnings(action="ignore", category=UbicWarning): found = ubic.discover(loud)["u"]
+    assert set(map(str, found.terms)) == {"u_xx", "u*u_x"} and any("Least squares alone" in sentence for sentence in found.advice)
+    assert found.path.supports[found.k] == found.support and found.table()["chosen"].eq("✓").sum() == 1
+
+
+def test_discovery_carries_the_refit(burgers):
+    noisy = ubic.add_noise(burgers, 30, seed=0)
+    found = ubic.discover(noisy)["u"]
+    again = total_least_squares(noisy, found.terms)
+    assert np.array_equal(found.coef, again.coef) and np.array_equal(found.std, again.std)
+    assert not np.array_equal(found.coef, found.path.coef[found.k])
+
+
+@pytest.mark.parametrize("settings", [{"mode": "paper"}, {"form": "pysindy"}])
+def test_the_papers_ways_stay_least_squares(burgers, settings):
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        assert ubic.discover(ubic.add_noise(burgers, 30, seed=0), derivative_order=2, **settings)["u"].refit is None
+
+
+def test_clean_data_stay_least_squares(burgers):
+    assert not total_least_squares(burgers, ["u_xx", "u*u_x"]).fair
+    with warnings.catch_warnings(action="ignore", category=UbicWarning): assert ubic.discover(burgers)["u"].refit is None
+
+
+def test_wide_boxes_leave_no_room_for_a_refit(burgers):
+    noisy = ubic.add_noise(burgers, 10, seed=0)
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        assert ubic.discover(noisy, derivative_order=2, half_width={"x": 7.9, "t": 4.9})["u"].refit is None
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (dict(terms=[]), "`terms` is empty"), (dict(terms=["v"]), "has no 'v'"), (dict(terms=["u"], target="w"), "`target`"), (dict(terms="u_xx"), "list of terms"),
+    (dict(terms=["u_xx"], order=1), "`order` along x"), (dict(terms=["u_xx"], half_width=100.0), "`half_width` along x"),
+    (dict(terms=["u", "u_x", "u_xx", "u^2", "u*u_x"], half_width={"x": 7.9, "t": 4.9}), "too few to fit 5 `terms`")])
+def test_bad_input_gets_a_sentence(burgers, arguments, message):
+    with pytest.raises((ValueError, TypeError), match=message): total_least_squares(ubic.add_noise(burgers, 10, seed=0), **arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [10, 30])
+def test_intervals_cover(burgers, noise):
+    fits = [total_least_squares(ubic.add_noise(burgers, noise, seed=seed), ["u_xx", "u*u_x"]) for seed in range(7000, 7100)]
+    held = np.mean([np.abs(fit.coef - [0.1, -1]) < 1.96*fit.std for fit in fits], axis=0)
+    assert ((0.85 <= held) & (held <= 0.99)).all(), held

@@ -47,8 +47,8 @@ def test_defaults_on_fresh_seeds(name):
 @slow
 @pytest.mark.parametrize("noise", [10, 30, 100])
 @pytest.mark.parametrize("name, limit", [("burgers", 0.8), ("kdv", 0.35), ("ks", 0.8)])
-def test_defaults_ten_seeds(name, limit, noise):
-    errors = successes(name, noise, range(10))
+def test_defaults_ten_seeds(name, limit, noise): # seeds that nothing was tuned on
+    errors = successes(name, noise, range(6000, 6010))
     assert np.isfinite(errors).all()
     if noise == 30: assert errors.mean() <= limit
 

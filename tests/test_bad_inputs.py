@@ -106,7 +106,15 @@ refused = [ # row of the list of bad inputs, what is done, exception, words of t
     ("39 unknown prior mean", lambda: posterior(X, y, 0.1, prior_mean="ridge"), ValueError, "`prior_mean`.*found 'ridge'"),
     ("39 indefinite prior on a path", lambda: evidence(plain, prior_cov=lambda size: -np.eye(size)), ValueError, "`prior_cov` must be positive definite"),
     ("17 axis too short for boxes", lambda: weak(field.isel(t=slice(0, 15))), ValueError, "along t reach over 4 .*at least 17 points, found 15"),
-    ("17 axis too short for differences", lambda: strong(field.isel(t=slice(0, 4))), ValueError, "axis has 4 points.*`accuracy=4`.*at least 5"),
+    ("17 axis too short for differences", lambda: strong(field.isel(t=slice(0, 4))), ValueError, "axis has 4 points.*`accuracy=4`.*at least 6"),
+    ("17 one point short for differences", lambda: strong(field.isel(t=slice(0, 5))), ValueError, "axis has 5 points.*at least 6"),
+    ("34 a term twice", lambda: weak(field, terms=["u_xx", "u*u_x", "u_x*u"]), ValueError, r"`terms` names u\*u_x more than once"),
+    ("33 more than 62 candidates", lambda: best_subsets(LinearSystem(rng.standard_normal((80, 63)), rng.standard_normal(80)), 1), ValueError, "at most 62 candidates.*greedy"),
+    ("33 more than 62 candidates, any size", lambda: best_subsets(LinearSystem(rng.standard_normal((80, 70)), rng.standard_normal(80))), ValueError, "at most 62 candidates.*greedy"),
+    ("39 matrix instead of a function", lambda: evidence(plain, prior_cov=np.eye(4)), TypeError, "`prior_cov` must be a function"),
+    ("39 NaN in the prior", lambda: posterior(X, y, 0.1, prior_cov=np.full((4, 4), np.nan)), ValueError, "`prior_cov`.*NaN"),
+    ("1 NaN in a posterior", lambda: posterior(X*np.nan, y, 0.1), ValueError, "`R`.*NaN"),
+    ("36 negative variance", lambda: posterior(X, y, -1.0), ValueError, "`noise_variance` is -1"),
     ("17 crop of everything", lambda: strong(field, crop=40), ValueError, "`crop` is 40"),
     ("40 unknown form", lambda: weak(field, form="strange"), ValueError, "`form` must be 'conservative' or 'pysindy', found 'strange'"),
     ("40 the other form on two axes", lambda: weak(as_field(np.cos(x[:40, None, None] + x[:30, None] - t), x=x[:40], y=x[:30], t=t), form="pysindy"), ValueError,
@@ -131,7 +139,11 @@ def perfect(mode): return lambda: select(best_subsets(LinearSystem(X, X @ [1.0, 
 def hopeless(mode): return lambda: select(best_subsets(LinearSystem(X[:, :2], 1e3*noise)), mode=mode)
 
 
+decay = np.repeat(np.exp(-t)[None], 80, 0)
 warned = [ # row, what is done, words of the warning, what holds for the result
+    ("27 weak terms along a flat axis", lambda: weak(as_field(decay, x=x, t=t)), "dropped terms that vanish.*u_x", lambda s: list(map(str, s.terms)) == ["u", "u^2"]),
+    ("27 strong terms along a flat axis", lambda: strong(as_field(decay, x=x, t=t)), "dropped terms that vanish.*u_x", lambda s: list(map(str, s.terms)) == ["u", "u^2"]),
+    ("29 singular subsets are skipped", lambda: best_subsets(system(X=np.column_stack([X, X]))), "combinations", lambda path: path.exact and path.certificate["singular"] > 0),
     ("27 no variation along an axis", lambda: as_field(np.repeat(u[:, None], 12, 1), x=x, y=np.arange(12.0), t=t), "u_y", lambda ds: ds.sizes["y"] == 12),
     ("28 duplicate column", lambda: system(X=with_column(X[:, 1])), "combinations of terms before them.*: x4", lambda s: s.p == 5),
     ("28 proportional column", lambda: system(X=with_column(-1e5*X[:, 1])), "combinations.*: x4", lambda s: s.p == 5),

@@ -59,6 +59,9 @@ def test_complex_fields():
     with pytest.warns(UbicWarning, match="negligible"): assert np.array_equal(as_field(u2 + 1e-14j, x=x, t=t).u, u2)
     ds = as_field({"psi": u2 * (1 + 2j)}, x=x, t=t)
     assert list(ds.data_vars) == ["psire", "psiim"] and np.allclose(ds.psiim, 2 * ds.psire)
+    hidden = u2.astype(complex)
+    hidden[2, 2] = complex(1, np.nan)
+    with pytest.raises(ValueError, match="`uim` has 1 of .* not finite; .*; fill them in"): as_field(hidden, x=x, t=t)
 
 
 def test_scalar_coordinates_are_dropped():
@@ -119,7 +122,7 @@ def test_variation_only_between_the_probed_slices_counts():
 
 
 def test_nearly_uniform_grids_pass(recwarn):
-    as_field(u2, x=x + 1e-10 * np.sin(7 * x), t=t)
+    as_field(u2, x=x + 1e-9 * np.ptp(x) * np.sin(7 * x), t=t)
     as_field(u2, x=np.float32(1000 + x), t=t)
     assert not messages(recwarn)
 

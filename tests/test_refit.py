@@ -8,7 +8,7 @@ import xarray as xr
 import ubic
 from ubic import library
 from ubic.field import UbicWarning
-from ubic.refit import Refitter, _noise_operator, total_least_squares
+from ubic.refit import Refitter, _noise_operator, _spread_back, total_least_squares
 from ubic.terms import parse_term
 
 
@@ -56,7 +56,7 @@ def test_spreading_back_is_the_transpose():
     operators = _noise_operator("v", terms, [0.3, -1.0], refitter._system(refitter.data, terms)[2])
     rng = np.random.default_rng(0)
     change, multipliers = {name: rng.standard_normal(u.shape) for name, u in refitter.data.items()}, rng.standard_normal(refitter.rows)
-    back = refitter._spread_back(operators, multipliers)
+    back = _spread_back(refitter, operators, multipliers)
     forth = refitter.boxes((axes, field*refitter.noise[name]**2*change[name], 1.0) for name, pieces in operators.items() for axes, field in pieces.items())
     assert np.isclose(forth @ multipliers, sum(np.sum(change[name]*back[name]) for name in back))
 
@@ -123,11 +123,16 @@ def test_wide_boxes_leave_no_room_for_a_refit(burgers):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (dict(terms=[]), "`terms` is empty"), (dict(terms=["v"]), "has no 'v'"), (dict(terms=["u"], target="w"), "`target`"), (dict(terms="u_xx"), "list of terms"),
+    (dict(terms=[]), "`terms` is empty"), (dict(terms=["v"]), "has no 'v'"), (dict(terms=["u"], target="w"), "`target`"), (dict(terms="u_xx"), "list of terms"), (dict(terms=["u_xx", "u_xx"]), "more than once"),
     (dict(terms=["u_xx"], order=1), "`order` along x"), (dict(terms=["u_xx"], half_width=100.0), "`half_width` along x"),
     (dict(terms=["u", "u_x", "u_xx", "u^2", "u*u_x"], half_width={"x": 7.9, "t": 4.9}), "too few to fit 5 `terms`")])
 def test_bad_input_gets_a_sentence(burgers, arguments, message):
     with pytest.raises((ValueError, TypeError), match=message): total_least_squares(ubic.add_noise(burgers, 10, seed=0), **arguments)
+
+
+def test_terms_that_cannot_be_told_apart():
+    x, t = np.arange(64)*2*np.pi/64, np.linspace(0, 1, 40)
+    with pytest.raises(ValueError, match="`terms` u, u_xx cannot be told apart"): total_least_squares(ubic.as_field(np.sin(x)[:, None]*np.exp(-t), x=x, t=t), ["u", "u_xx"])
 
 
 @pytest.mark.slow

@@ -59,12 +59,39 @@ def test_clean_data_need_no_extra_terms(name):
         assert ubic.discover(getattr(ubic.datasets, name)()).errors()["u"].mean() < 0.02
 
 
-def test_a_single_wave_is_called_ambiguous():
+def soliton():
     x, t, c = np.linspace(-30, 30, 256), np.linspace(0, 20, 120), 0.8
-    soliton = ubic.as_field(3*c/np.cosh(np.sqrt(c)/2*(x[:, None] - c*(t - 10)))**2, x=x, t=t)
-    with pytest.warns(UbicWarning, match="Ambiguous.*u_xxx, u\\*u_x"): ubic.discover(soliton)
+    return ubic.as_field(3*c/np.cosh(np.sqrt(c)/2*(x[:, None] - c*(t - 10)))**2, x=x, t=t)
+
+
+def mode(u):
     x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
-    with pytest.warns(UbicWarning, match="Ambiguous"): ubic.discover(ubic.as_field(np.exp(-t)*np.sin(x)[:, None], x=x, t=t))
+    return ubic.as_field(u(x[:, None], t), x=x, t=t)
+
+
+single = {"soliton": (soliton(), r"Ambiguous.*u_xxx, u\*u_x"), "travelling": (mode(lambda x, t: np.sin(x - t)), "Ambiguous.*u_xxx"),
+          "decaying": (mode(lambda x, t: np.exp(-t)*np.sin(x)), "Ambiguous")}
+
+
+@pytest.mark.parametrize("percent", [0, 2, 30])
+@pytest.mark.parametrize("name", single)
+def test_a_single_wave_is_called_ambiguous(name, percent):
+    field, words = single[name]
+    with pytest.warns(UbicWarning, match=words): ubic.discover(ubic.add_noise(field, percent, seed=0) if percent else field)
+
+
+def test_a_recipe_says_ambiguous_too():
+    with pytest.warns(UbicWarning, match="Ambiguous"): ubic.discover(soliton(), recipe="kdv")
+
+
+@pytest.mark.parametrize("size", [0, 2.5, 99])
+def test_sizes_out_of_range(size):
+    with pytest.raises(ValueError, match=f"`max_size` is {size}"): ubic.discover(ubic.datasets.burgers(), max_size=size)
+
+
+def test_command_line_broken_file(tmp_path, capsys):
+    (tmp_path/"short.npz").write_bytes(b"PK")
+    assert main(["discover", str(tmp_path/"short.npz")]) == 2 and "cannot be read" in capsys.readouterr().err
 
 
 def test_a_jump_keeps_coefficients_in_reason():

@@ -123,6 +123,7 @@ def test_missed_tolerance_is_a_warning():
 
 two = frame(v=np.cos)
 bad = {
+    "term twice": ({"u*u_x": 1, "u_x*u": 1}, frame(), [0, 1], {}, ValueError, "more than once"),
     "no mapping": ("u_xx", frame(), [0, 1], {}, TypeError, "`pde`"),
     "empty": ({}, frame(), [0, 1], {}, TypeError, "`pde`"),
     "no target": ({"u_xx": 1}, two, [0, 1], {}, ValueError, "unknowns as keys"),

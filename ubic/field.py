@@ -117,14 +117,14 @@ def _check_names(ds):
     bad = [n for n in map(str, ds.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
     if bad: raise ValueError(f"`ds` has unknowns named {bad}; rename them to letters and digits starting with a letter, such as 'u'.")
 
-# %% ../nbs/00_field.ipynb #ecc1b517
+# %% ../nbs/00_field.ipynb #79c3e1b7
 _MIN_POINTS = 3
 
 def _finite_floats(dim, values):
     "Coordinate values as finite floats."
     if values.dtype.kind not in "fiu": raise TypeError(f"`{dim}` holds values of type {values.dtype}; coordinates must be real numbers.")
     floats = values.astype(float)
-    if not np.isfinite(floats).all(): raise ValueError(f"`{dim}` has {(~np.isfinite(floats)).sum()} values that are not finite.")
+    if not np.isfinite(floats).all(): raise ValueError(f"`{dim}` has {(~np.isfinite(floats)).sum()} values that are not finite, the first at index {np.argmin(np.isfinite(floats))}; give every point its coordinate.")
     return floats
 
 def _axis_values(ds, dim):
@@ -133,7 +133,7 @@ def _axis_values(ds, dim):
     if ds.sizes[dim] < _MIN_POINTS: raise ValueError(f"`{dim}` has {ds.sizes[dim]} point(s); an axis needs at least {_MIN_POINTS}.")
     return ds[dim].values
 
-# %% ../nbs/00_field.ipynb #d6e8ead7
+# %% ../nbs/00_field.ipynb #ff2eeb9c
 def _check_steps(dim, values, epsilon):
     "Raise unless the values increase by equal steps."
     unique, counts = np.unique(values, return_counts=True)
@@ -145,7 +145,7 @@ def _check_steps(dim, values, epsilon):
         raise ValueError(f"`{dim}` is not sorted: {values[i]:g} is followed by {values[i + 1]:g}; sort it together with the data.")
     off = np.abs(values - np.linspace(values[0], values[-1], len(values)))
     i = int(np.argmax(off))
-    if off[i] > 1e-9 * np.ptp(values) + 4 * epsilon * np.abs(values).max():
+    if off[i] > 2.5e-9 * np.ptp(values) + 4 * epsilon * np.abs(values).max():
         raise ValueError(f"`{dim}` is not uniform: {values[i]:g} at index {i} is {off[i]:.3g} away from an even grid "
                          f"(steps {step.min():.4g} to {step.max():.4g}); interpolate to a uniform grid first.")
 
@@ -168,11 +168,11 @@ def _check_axis(ds, dim):
         ds, values = ds.isel({dim: slice(None, None, -1)}), values[::-1]
     return ds.assign_coords({dim: (dim, check_uniform(dim, values), ds[dim].attrs)})
 
-# %% ../nbs/00_field.ipynb #71bc3a4c
+# %% ../nbs/00_field.ipynb #04eddf38
 def _split_complex(name, u):
     "A complex unknown as one real unknown if its imaginary part is negligible, else as two."
-    size, imaginary = float(np.abs(u).max()), float(np.abs(u.imag).max())
-    if imaginary > 1e-8 * size: return {f"{name}re": u.real, f"{name}im": u.imag}
+    size, imaginary = float(np.abs(u).max(skipna=False)), float(np.abs(u.imag).max(skipna=False))
+    if not imaginary <= 1e-8 * size: return {f"{name}re": u.real, f"{name}im": u.imag}
     _warn(f"`{name}` is complex with a negligible imaginary part (at most {imaginary:.3g}); its real part was taken.")
     return {name: u.real}
 
@@ -189,7 +189,7 @@ def _as_real(ds):
         else: out[name] = u.astype(np.float32 if u.dtype.kind == "f" and u.dtype.itemsize == 4 else np.float64, copy=False)
     return ds.drop_vars(ds.data_vars).assign(out)
 
-# %% ../nbs/00_field.ipynb #f92a4359
+# %% ../nbs/00_field.ipynb #5c91641a
 def _extent(u):
     "Smallest and largest value, and the variation between three slices of each axis, in one pass."
     parts = {"low": u.min(skipna=False), "high": u.max(skipna=False)}
@@ -203,8 +203,8 @@ def _where_not_finite(name, u):
     bad = ~np.isfinite(u.values)
     first = np.unravel_index(np.argmax(bad), bad.shape)
     place = ", ".join(f"{d}[{i}] = {u[d].values[i]:g}" for d, i in zip(u.dims, first))
-    return (f"`{name}` has {bad.sum()} of {bad.size} values that are not finite; the first is {u.values[first]} at {place}. "
-            "Fill them in or crop the grid.")
+    return (f"`{name}` has {bad.sum()} of {bad.size} values that are not finite; the first is {u.values[first]} at {place}; "
+            "fill them in or crop the grid.")
 
 # %% ../nbs/00_field.ipynb #9fdbe10c
 def _flat_axes(name, u):

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #61173f27
+# %% ../nbs/06_library.ipynb #73d7d89b
 from math import comb
 from numbers import Real
 import numpy as np
@@ -13,7 +13,7 @@ import scipy.sparse as sparse
 from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
-from .field import as_rng, check_field, check_whole, space_dims, spacing
+from .field import _flat_axes, as_rng, check_field, check_whole, space_dims, spacing
 from .system import LinearSystem
 from .terms import by_parts, candidates, evaluate, parse_term
 
@@ -24,7 +24,7 @@ def _stencil(offsets, d): # weights that give the d-th derivative at offset 0
     right[d] = np.prod(np.arange(1, d + 1))
     return np.linalg.solve(powers, right)
 
-# %% ../nbs/06_library.ipynb #7165f1e0
+# %% ../nbs/06_library.ipynb #acd591ef
 def difference(
     values, # array
     step: float, # grid spacing
@@ -36,8 +36,8 @@ def difference(
     if accuracy not in (2, 4, 6, 8): raise ValueError(f"`accuracy` must be 2, 4, 6 or 8, found {accuracy!r}.")
     u = np.moveaxis(np.asarray(values), axis, 0)
     half, ends = (d + 1)//2 + accuracy//2 - 1, d + accuracy
-    if len(u) < max(2*half + 1, ends):
-        raise ValueError(f"the axis has {len(u)} points; derivatives of order {d} with `accuracy={accuracy}` need at least {max(2*half + 1, ends)}.")
+    if len(u) < ends + half - 1:
+        raise ValueError(f"the axis has {len(u)} points; derivatives of order {d} with `accuracy={accuracy}` need at least {ends + half - 1}.")
     result, middle = np.empty(u.shape, np.result_type(u, float)), slice(half, len(u) - half)
     weights = _stencil(np.arange(-half, half + 1), d)
     result[middle] = sum(w*u[half + k:len(u) - half + k] for k, w in zip(range(-half, half + 1), weights) if w)
@@ -253,7 +253,7 @@ class _RandomBoxes:
             np.add.at(total.T, [j for j, _, _ in group], out.T)
         return total
 
-# %% ../nbs/06_library.ipynb #6746dc2b
+# %% ../nbs/06_library.ipynb #c717d25b
 def _pick_target(ds, target):
     names = list(ds.data_vars)
     if target is None and len(names) == 1: target = names[0]
@@ -271,11 +271,19 @@ def _pick_terms(ds, terms, power, derivative_order, constant):
     terms = [parse_term(term) for term in terms]
     if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
     for term in terms:
+        if terms.count(term) > 1: raise ValueError(f"`terms` names {term} more than once; keep one of them.")
         for name in term.unknowns:
             if name not in ds.data_vars: raise ValueError(f"`terms` has {term}, but the field has no {name!r}; it has {', '.join(ds.data_vars)}.")
         for dim in term.derivative[1] if term.derivative else "":
             if dim not in dims: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
     return terms
+
+# %% ../nbs/06_library.ipynb #88d1b940
+def _without_rounding(X, ds, terms): # columns of derivatives along flat axes set to zero
+    flat = {name: set(_flat_axes(name, u)) for name, u in ds.data_vars.items()}
+    for j, term in enumerate(terms):
+        if term.derivative and flat[term.derivative[0]] & set(term.derivative[1]): X[:, j] = 0
+    return X
 
 # %% ../nbs/06_library.ipynb #5292bc1b
 def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing when None
@@ -314,7 +322,7 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #06a9d5d6
+# %% ../nbs/06_library.ipynb #1ef00137
 def weak(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained; needed when there are several
@@ -337,7 +345,7 @@ def weak(
     if rows is not None: _check_rows(rows, terms)
     rng = as_rng(seed)
     X, y, n_eff = build(ds, target, terms, half_width, order, rows, rng, accuracy)
-    return LinearSystem(X, y, terms, f"{target}_t", n_eff)
+    return LinearSystem(_without_rounding(X, ds, terms), y, terms, f"{target}_t", n_eff)
 
 # %% ../nbs/06_library.ipynb #d56c9305
 def _weak_conservative(ds, target, terms, half_width, order, rows, rng, _):
@@ -362,7 +370,7 @@ def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
     table = boxes([list(_pysindy_pieces(term, jets)) for term in terms] + [[("t", jets(target), -1.0)]])
     return table[:, :-1], table[:, -1], boxes.n_eff
 
-# %% ../nbs/06_library.ipynb #f10eb26e
+# %% ../nbs/06_library.ipynb #0ac9cadc
 def strong(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained
@@ -381,4 +389,4 @@ def strong(
     jets = _Jets(ds, _plain(accuracy))
     inside = (slice(crop, -crop or None),)*len(jets.shape)
     columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside].ravel() for term in terms]
-    return LinearSystem(np.stack(columns, axis=1), jets(target, "t")[inside].ravel(), terms, f"{target}_t")
+    return LinearSystem(_without_rounding(np.stack(columns, axis=1), ds, terms), jets(target, "t")[inside].ravel(), terms, f"{target}_t")

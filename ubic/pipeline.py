@@ -72,18 +72,19 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #64de1728
+# %% ../nbs/10_pipeline.ipynb #bad21903
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return check_field(method(ds))
     if method == "ksvd": return denoising.ksvd(ds)
     raise ValueError(f"`denoise` must be None, 'ksvd' or a function from field to field, found {method!r}.")
 
-def _choose(ds, target, order, settings, max_size, solver, choice):
+def _choose(ds, target, order, first, settings, max_size, solver, choice):
     system = library.weak(ds, target, derivative_order=order, **settings)
-    return select(best_subsets(system, max_size and min(max_size, system.p), solver), **choice) # later looks have fewer candidates
+    if max_size and not first: max_size = min(max_size, system.p) # later looks have fewer candidates
+    return select(best_subsets(system, max_size, solver), **choice)
 
-# %% ../nbs/10_pipeline.ipynb #9053941a
+# %% ../nbs/10_pipeline.ipynb #62c266fe
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
     def __init__(self, field, target, box): self.refitter, self.known = Refitter(field, target, box), {}
@@ -93,16 +94,16 @@ class _Contest:
         if key not in self.known: self.known[key] = self.refitter.fit(terms, ceiling) if self.refitter.rows > 3*len(terms) else None
         return self.known[key]
 
-    def judge(self, look, terms=None, most=12): # the smallest of the best equations that fit like these terms, and the others
+    def judge(self, look, terms=None, most=12): # the terms that win, and rivals that cannot be ruled out
         terms = look.terms if terms is None else terms
-        rivals, fair, ceiling = look.equivalents(terms, minimal=False), [], np.inf
+        rivals, fits, ceiling = look.equivalents(terms, within=10, minimal=False), [], np.inf
         for each in [terms, *rivals[:most]] if rivals else []:
             fit = self.fit(each, ceiling)
-            if fit and fit.fair: fair, ceiling = [*fair, fit], min(ceiling, fit.score + 30)
-        if not fair: return terms, look.equivalents(terms)
-        lowest = min(fit.score for fit in fair)
-        close = sorted((fit for fit in fair if fit.score < lowest + 6), key=lambda fit: (len(fit.terms), fit.score)) # in BIC
-        return close[0].terms, [fit.terms for fit in close[1:] if not set(close[0].terms) < set(fit.terms)]
+            if fit and fit.fair: fits, ceiling = [*fits, fit], min(ceiling, fit.score + 100)
+        if not fits: return terms, look.equivalents(terms)
+        best = min(fits, key=lambda fit: fit.score)
+        left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: (fit.terms != list(terms), len(fit.terms), fit.score)) # what was chosen stays unless it is beaten
+        return left[0].terms, [fit.terms for fit in left[1:] if not set(left[0].terms) < set(fit.terms)]
 
 # %% ../nbs/10_pipeline.ipynb #2cd8804d
 def _exchange(look, terms): # the same look with other terms of their size
@@ -115,11 +116,11 @@ def _exchange(look, terms): # the same look with other terms of their size
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #a682bc6c
+# %% ../nbs/10_pipeline.ipynb #d48090b4
 def _look(used, field, target, order, settings, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
     looks = []
     for order in range(4, 0, -1) if order is None else [order]:
-        with warnings.catch_warnings(record=True, action="always") as caught: look = _choose(used, target, order, settings, *stages)
+        with warnings.catch_warnings(record=True, action="always") as caught: look = _choose(used, target, order, not looks, settings, *stages)
         contest = _contest(field, target, look, settings)
         best, doubts = contest.judge(look) if contest else (look.terms, look.equivalents())
         look = _exchange(look, best)
@@ -129,7 +130,8 @@ def _look(used, field, target, order, settings, *stages): # all looks, from the 
 
 def _contest(field, target, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
-    return _Contest(field, target, library._chosen_box(field, look.path.system.terms, settings.get("half_width"), settings.get("order")))
+    contest = _Contest(field, target, library._chosen_box(field, look.path.system.terms, settings.get("half_width"), settings.get("order")))
+    return contest if contest.refitter.noisy else None
 
 # %% ../nbs/10_pipeline.ipynb #7e014490
 def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
@@ -148,7 +150,7 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #7674a2c5
+# %% ../nbs/10_pipeline.ipynb #2ec6f235
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain; None for all
@@ -181,4 +183,7 @@ def discover(
 def _follow(recipe, field, target): # the paper's settings
     from ubic.recipes import apply
     used, found = apply(field, recipe, target)
+    found = _with_doubts(found, found.equivalents())
+    for sentence in found.advice:
+        if sentence.startswith("Ambiguous"): warnings.warn(sentence, UbicWarning, stacklevel=3)
     return Discovery({next(iter(found.pde())): found}, field, used)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Posterior', 'posterior', 'Evidence', 'evidence', 'plot_evidence']
 
-# %% ../nbs/08_posterior.ipynb #caeb48ee
+# %% ../nbs/08_posterior.ipynb #f2bf905f
 import warnings
 from dataclasses import dataclass
 from numbers import Real
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from .field import UbicWarning
 from .subsets import SubsetPath
+from .system import _check_numbers
 
 # %% ../nbs/08_posterior.ipynb #882fd9d8
 @dataclass(frozen=True, eq=False)
@@ -29,17 +30,17 @@ class Posterior:
     def cv(self): # relative spread of all coefficients together, Eq. (9)
         return self.std.sum()/max(np.abs(self.mean).sum(), np.finfo(float).tiny)
 
-# %% ../nbs/08_posterior.ipynb #fac818c7
+# %% ../nbs/08_posterior.ipynb #6f3cab49
 def _root_of_prior(prior_cov, size): # inverse of the Cholesky factor
     if prior_cov is None: return np.eye(size)
-    cov = np.asarray(prior_cov, float)
+    cov = _check_numbers("prior_cov", prior_cov)
     if cov.shape != (size, size) or not np.allclose(cov, cov.T):
         raise ValueError(f"`prior_cov` must be a symmetric {size} × {size} matrix, found shape {cov.shape}.")
     smallest = np.linalg.eigvalsh(cov)[0]
     if smallest <= 0: raise ValueError(f"`prior_cov` must be positive definite, but its smallest eigenvalue is {smallest:.3g}.")
     return np.linalg.inv(np.linalg.cholesky(cov))
 
-# %% ../nbs/08_posterior.ipynb #a84f213b
+# %% ../nbs/08_posterior.ipynb #5eeeb11f
 def posterior(
     R, # columns of the subset, reduced: any number of rows
     q, # target, reduced likewise
@@ -50,6 +51,8 @@ def posterior(
     estimate=None, # least-squares coefficients, when they are known already
 ) -> Posterior:
     "Posterior of linear coefficients under a Gaussian prior, Eq. (8)."
+    R, q = _check_numbers("R", R), _check_numbers("q", q)
+    if not noise_variance >= 0: raise ValueError(f"`noise_variance` is {noise_variance}; give a number that is not negative.")
     size = R.shape[1]
     if estimate is None: estimate = np.linalg.lstsq(R, q, rcond=None)[0]
     named = {"least_squares": estimate, "zero": np.zeros(size)}
@@ -107,7 +110,7 @@ def _residuals(path, mode): # sums of squares, kept off zero
         warnings.warn(f"some subsets fit perfectly (less than {_floor[mode]:.0e} of the target is left); they count as equally good, so that scores stay finite.", UbicWarning, stacklevel=3)
     return np.maximum(path.rss, total*_floor[mode]), total
 
-# %% ../nbs/08_posterior.ipynb #d7fa8026
+# %% ../nbs/08_posterior.ipynb #8e65657b
 def evidence(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper"
@@ -118,6 +121,7 @@ def evidence(
     "Posterior, likelihood and uncertainty of every subset of a path."
     if not isinstance(path, SubsetPath): raise TypeError(f"`path` must be a SubsetPath, found {type(path).__name__}; make one with best_subsets(system).")
     if mode not in ("paper", "unit_free"): raise ValueError(f"`mode` must be 'unit_free' or 'paper', found {mode!r}.")
+    if prior_cov is not None and not callable(prior_cov): raise TypeError(f"`prior_cov` must be a function of the size, found {type(prior_cov).__name__}; write lambda size: ... .")
     system = path.system
     n = _rows_counted(system, mode, n_eff)
     rss, total = _residuals(path, mode)

@@ -5,9 +5,10 @@
 # %% auto #0
 __all__ = ['Refit', 'Refitter', 'total_least_squares', 'plot_refit']
 
-# %% ../nbs/09a_refit.ipynb #3e9fd163
+# %% ../nbs/09a_refit.ipynb #720bf0f3
+import warnings
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from math import comb
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.linalg import solve_triangular
 from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
 from .denoise import noise_level
-from .field import check_field
+from .field import UbicWarning, check_field
 from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_target, _pick_terms, _product, _smooth, _splits
 from .terms import Equation, by_parts, latex
 
@@ -74,19 +75,21 @@ class _Pairs:
         C[np.diag_indices_from(C)] += 1e-10*np.trace(C)/len(C) # far from singular to working precision
         return C
 
-# %% ../nbs/09a_refit.ipynb #d12c303e
+# %% ../nbs/09a_refit.ipynb #8773e03c
 def _smoothed(values, boxes):
     for axis, dim in enumerate(boxes.dims): values = savgol_filter(values, 2*max(3, boxes.box[dim][0]//2) + 1, 4, axis=axis)
     return values
 
 def _least_squares(X, y): # of white rows: coefficients, their covariance for unit noise, residual
     scale = np.linalg.norm(X, axis=0)
+    if not (scale > 0).all(): raise np.linalg.LinAlgError("a column vanishes")
     Q, R = np.linalg.qr(X/scale)
+    if not np.abs(np.diag(R)).min() > 1e-10: raise np.linalg.LinAlgError("columns are dependent")
     inverse = np.linalg.inv(R)/scale[:, None]
     coef = inverse @ (Q.T @ y)
     return coef, inverse @ inverse.T, y - X @ coef
 
-# %% ../nbs/09a_refit.ipynb #dcce4870
+# %% ../nbs/09a_refit.ipynb #d75ebb87
 @dataclass(frozen=True, eq=False)
 class Refit:
     "Coefficients of one equation by total least squares."
@@ -94,13 +97,16 @@ class Refit:
     terms: list
     coef: np.ndarray
     cov: np.ndarray # covariance of the coefficients
-    excess: float # what the equation leaves unexplained, in units of the measured noise
     noise: dict # unknown → measured standard deviation of its noise
-    rows: int # boxes
+    residual: np.ndarray # what is left in each box, made independent and of unit variance by the measured noise
     converged: bool
 
     @property
     def std(self): return np.sqrt(np.diag(self.cov))
+    @property
+    def rows(self): return len(self.residual)
+    @property
+    def excess(self): return float(np.sqrt(np.mean(self.residual**2))) # what the equation leaves unexplained, in units of the measured noise
     @property
     def fair(self): return self.converged and 2/3 < self.excess < 1.5 # noise is what is left, so that coefficients and score can be trusted
     @property
@@ -108,10 +114,14 @@ class Refit:
     @property
     def equation(self): return Equation(self.target, tuple(self.terms), tuple(self.coef), tuple(self.std))
 
+    def beats(self, other): # beyond chance
+        chance = np.std(other.residual**2 - self.residual**2)*np.sqrt(self.rows)
+        return other.score - self.score > max(6, 2*chance)
+
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
     def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
-# %% ../nbs/09a_refit.ipynb #200ed45b
+# %% ../nbs/09a_refit.ipynb #fd5643a4
 class Refitter:
     "Fits equations to one field, all on the same boxes."
     def __init__(self,
@@ -127,45 +137,55 @@ class Refitter:
     @property
     def rows(self): return len(self.boxes)
 
+    @property
+    def noisy(self): return any(level > 1e-4*float(self.ds[name].std()) for name, level in self.noise.items()) # else errors of the grid decide
+
     def _system(self, values, terms): # Φ and q₀ of a field, and its derivatives
         jets = _Jets(self.ds.assign({name: (self.ds[name].dims, u) for name, u in values.items()}), _smooth(self.boxes.box))
         return np.stack([self.boxes(_conservative_pieces(term, jets)) for term in terms], axis=1), self.boxes([("t", jets(self.target), -1.0)]), jets
 
-    def _step(self, state, terms, coef): # one linearised problem
-        state = {name: _smoothed(u, self.boxes) for name, u in state.items()}
-        X, y, jets = self._system(state, terms)
-        A = _noise_operator(self.target, terms, coef, jets)
-        s = y - X @ coef + self.boxes((axes, field*(self.data[name] - state[name]), 1.0) for name, pieces in A.items() for axes, field in pieces.items())
-        root = np.linalg.cholesky(self.pairs.covariance(A, self.noise))
-        delta, spread, rest = _least_squares(*(solve_triangular(root, rows, lower=True) for rows in (X, s)))
-        correction = self._spread_back(A, solve_triangular(root, rest, lower=True, trans="T"))
-        return coef + delta, {name: u - correction.get(name, 0) for name, u in self.data.items()}, spread, rest @ rest/len(rest)
+# %% ../nbs/09a_refit.ipynb #d1b1e832
+def _spread_back(self, operators, multipliers): # Aᵀ: from rows to fields
+    grid, change = multipliers.reshape(self.pairs.shape), {}
+    for name, pieces in operators.items():
+        change[name] = self.noise[name]**2*sum(field*self.boxes.back(axes, grid) for axes, field in pieces.items())
+    return change
 
-    def _spread_back(self, operators, multipliers): # Aᵀ: from rows to fields
-        grid, change = multipliers.reshape(self.pairs.shape), {}
-        for name, pieces in operators.items():
-            change[name] = self.noise[name]**2*sum(field*self.boxes.back(axes, grid) for axes, field in pieces.items())
-        return change
+def _step(self, state, terms, coef): # one linearised problem
+    state = {name: _smoothed(u, self.boxes) for name, u in state.items()}
+    X, y, jets = self._system(state, terms)
+    A = _noise_operator(self.target, terms, coef, jets)
+    s = y - X @ coef + self.boxes((axes, field*(self.data[name] - state[name]), 1.0) for name, pieces in A.items() for axes, field in pieces.items())
+    root = np.linalg.cholesky(self.pairs.covariance(A, self.noise))
+    delta, spread, rest = _least_squares(*(solve_triangular(root, rows, lower=True) for rows in (X, s)))
+    correction = _spread_back(self, A, solve_triangular(root, rest, lower=True, trans="T"))
+    return coef + delta, {name: u - correction.get(name, 0) for name, u in self.data.items()}, spread, rest
 
-    @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
-    def fit(self,
-        terms, # of the equation
-        ceiling: float = np.inf, # give up when the score is still above this after two steps
-        most_steps: int = 20, # of the linearisation
-    ) -> Refit:
-        "Coefficients of one equation."
-        X, y, _ = self._system(self.data, terms)
-        coef, state = _least_squares(X, y)[0], self.data
+# %% ../nbs/09a_refit.ipynb #1aee3049
+@threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
+def _fit(self,
+    terms, # of the equation
+    ceiling: float = np.inf, # give up when the score is still above this after two steps
+    most_steps: int = 20, # of the linearisation
+) -> Refit:
+    "Coefficients of one equation."
+    size, state = len(terms), self.data
+    refit = Refit(f"{self.target}_t", list(terms), np.full(size, np.nan), np.full((size, size), np.nan), self.noise, np.full(self.rows, np.nan), False)
+    try:
+        coef = _least_squares(*self._system(self.data, terms)[:2])[0]
         for step in range(most_steps):
             before = coef
-            coef, state, spread, variance = self._step(state, terms, coef)
-            cov, moved = variance*spread, np.abs(coef - before)
+            coef, state, spread, rest = _step(self, state, terms, coef)
+            cov, moved = np.mean(rest**2)*spread, np.abs(coef - before)
             converged = bool((moved <= 0.02*np.sqrt(np.diag(cov)) + 1e-9*np.abs(coef)).all())
-            refit = Refit(f"{self.target}_t", list(terms), coef, cov, float(np.sqrt(variance)), self.noise, len(y), converged)
-            if converged or not np.isfinite(coef).all() or (step and refit.score > ceiling): break
-        return refit
+            refit = replace(refit, coef=coef, cov=cov, residual=rest, converged=converged)
+            if converged or (step and refit.score > ceiling): break
+    except np.linalg.LinAlgError: pass # terms that cannot be told apart, or a step too far: not converged
+    return refit
 
-# %% ../nbs/09a_refit.ipynb #fda50d45
+Refitter.fit = _fit
+
+# %% ../nbs/09a_refit.ipynb #66ddb623
 def total_least_squares(
     ds, # field as measured: its noise should be white
     terms, # of the equation
@@ -178,7 +198,10 @@ def total_least_squares(
     target, terms = _pick_target(ds, target), _pick_terms(ds, terms, 0, 0, False)
     refitter = Refitter(ds, target, _chosen_box(ds, terms, half_width, order))
     if refitter.rows <= len(terms): raise ValueError(f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} `terms`; take a longer record, smaller boxes or fewer terms.")
-    return refitter.fit(terms)
+    fit = refitter.fit(terms)
+    if not np.isfinite(fit.cov).all(): raise ValueError(f"`terms` {', '.join(map(str, terms))} cannot be told apart on these data; leave some of them out.")
+    if not fit.converged: warnings.warn(f"the fit of {', '.join(map(str, terms))} did not settle; these terms may not suit the data.", UbicWarning, stacklevel=2)
+    return fit
 
 # %% ../nbs/09a_refit.ipynb #31e1f63b
 def plot_refit(

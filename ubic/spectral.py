@@ -147,7 +147,7 @@ def _advance_to_tolerance(v, advance, steps, tolerance):
         coarse, steps = fine, 2*steps
     return fine, error, max(1, steps//2) if error < tolerance/64 else steps
 
-# %% ../nbs/02_spectral.ipynb #dc023705
+# %% ../nbs/02_spectral.ipynb #1e09e96a
 def _read_pde(pde, names):
     "The right-hand side as {unknown: {Term: coefficient}}."
     if not isinstance(pde, Mapping) or not pde: raise TypeError(f"`pde` must be a mapping such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
@@ -156,7 +156,15 @@ def _read_pde(pde, names):
         pde = {names[0]: pde}
     missing = [name for name in pde if name not in names]
     if missing: raise ValueError(f"`pde` is about {missing}, which `initial` does not have; it has {names}.")
-    return {target: {parse_term(term): _number(term, c) for term, c in terms.items()} for target, terms in pde.items()}
+    return {target: _read_terms(terms) for target, terms in pde.items()}
+
+def _read_terms(terms):
+    "One right-hand side; two spellings of a term would hide one of its coefficients."
+    read = {}
+    for term, coefficient in terms.items():
+        if parse_term(term) in read: raise ValueError(f"`pde` has the term {parse_term(term)} more than once; add its coefficients.")
+        read[parse_term(term)] = _number(term, coefficient)
+    return read
 
 def _number(term, coefficient):
     "A finite float, or an error that names the term."

@@ -175,7 +175,7 @@ def _search(columns, root, max_size, tolerance, choices, best, winner, counts):
             if rss < best[depth]: best[depth], winner[depth] = rss, mask[depth]
             if depth < max_size and j + 1 < p: _bounds(work[depth], j + 1, scratch, bound[depth])
 
-# %% ../nbs/07_subsets.ipynb #6ce7843c
+# %% ../nbs/07_subsets.ipynb #5efbcb97
 @cache
 def _choices(p, max_size): # number of subsets of at most r out of m
     return np.array([np.cumsum([comb(m, r) for r in range(max_size + 1)]) for m in range(p + 1)])
@@ -183,7 +183,8 @@ def _choices(p, max_size): # number of subsets of at most r out of m
 def _exact(system, max_size, largest=5e8):
     p = system.p
     total = sum(comb(p, size) for size in range(1, max_size + 1))
-    if p > 62 or total > largest:
+    if p > 62: raise ValueError(f"`solver='exact'` can search at most 62 candidates, found {p}; leave some out or use solver='greedy'.")
+    if total > largest:
         raise ValueError(f"`solver='exact'` would face {total:.1e} subsets of {p} candidates up to size {max_size}; lower `max_size` or use solver='greedy'.")
     start, order = _elimination(system.unit, max_size)
     columns = system.unit[[*order, p]]
@@ -199,7 +200,7 @@ def _exact(system, max_size, largest=5e8):
     record = dict(zip(["visited", "bounded", "singular"], map(int, counts))) | {"all": total}
     return _path(system, supports, solver="exact", exact=int(counts.sum()) == total, certificate=record)
 
-# %% ../nbs/07_subsets.ipynb #f6b5282b
+# %% ../nbs/07_subsets.ipynb #3f0e1d1d
 def _greedy(system, max_size): return _path(system, _elimination(system.unit, max_size)[0], solver="greedy")
 
 _solvers = {"exact": _exact, "greedy": _greedy}
@@ -212,7 +213,7 @@ def best_subsets(
     "The best subset of candidates for every support size."
     if not isinstance(system, LinearSystem): raise TypeError(f"`system` must be a LinearSystem, found {type(system).__name__}; make one with ubic.LinearSystem(X, y, terms).")
     if not isinstance(solver, str) or solver not in _solvers: raise ValueError(f"`solver` must be one of {', '.join(_solvers)}, found {solver!r}.")
-    if max_size is None: max_size = _affordable(system.p) if solver == "exact" else system.p
+    if max_size is None: max_size = _affordable(system.p) if solver == "exact" and system.p <= 62 else system.p
     max_size = check_whole("max_size", max_size, 1, system.p)
     return _solvers[solver](system, min(max_size, system.p - len(system.dependent)))
 

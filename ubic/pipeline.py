@@ -133,7 +133,7 @@ def _contest(field, target, look, settings): # None when the settings ask for so
     contest = _Contest(field, target, library._chosen_box(field, look.path.system.terms, settings.get("half_width"), settings.get("order")))
     return contest if contest.refitter.noisy else None
 
-# %% ../nbs/10_pipeline.ipynb #7e014490
+# %% ../nbs/10_pipeline.ipynb #bf2449fd
 def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
     final, contest, doubts = looks[-1]
     known = set(final.path.system.terms)
@@ -146,6 +146,7 @@ def _concluded(looks): # the last look, with sharper coefficients; it says so wh
     return _with_doubts(final, list(dict.fromkeys(map(tuple, doubts))))
 
 def _with_doubts(final, rivals):
+    rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)] # those that only add terms go without saying
     if not rivals: return final
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])

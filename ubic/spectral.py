@@ -69,26 +69,40 @@ def _linear_part(equations, symbol, shape):
             if _is_linear(term, target): row += coefficient*symbol(term.derivative[1] if term.derivative else "")
     return linear if linear.imag.any() else linear.real
 
-# %% ../nbs/02_spectral.ipynb #c5b1c731
+# %% ../nbs/02_spectral.ipynb #f08caedc
+def _sums(equations):
+    "Sums to transform, as (outer axes, [(inner term, coefficient)], [(equation, factor)]), and constants, as {equation: value}."
+    sums, constants = {}, {}
+    for i, (target, terms) in enumerate(equations.items()):
+        constants |= {i: c for term, c in terms.items() if term == Term()}
+        pieces = [p for term, c in terms.items() if c and term != Term() and not _is_linear(term, target) for p in _pieces(term, c)]
+        for outer in dict.fromkeys(p[0] for p in pieces):
+            inside = [p[1:] for p in pieces if p[0] == outer]
+            key = outer, tuple((term, c/inside[0][1]) for term, c in inside)
+            _, kept, uses = sums.setdefault(key, (outer, inside, []))
+            uses.append((i, inside[0][1]/kept[0][1]))
+    return list(sums.values()), constants
+
+# %% ../nbs/02_spectral.ipynb #709ae7c8
 def _explicit(equations, symbol, sizes):
     "N of Eq. (2): a function from the spectra of all unknowns to their rates of change."
-    names, groups = list(equations), []
+    names, (sums, constants) = list(equations), _sums(equations)
     to_spectrum, to_grid = _transforms(sizes)
-    for i, (target, terms) in enumerate(equations.items()):
-        pieces = [p for term, c in terms.items() if not _is_linear(term, target) for p in _pieces(term, c)]
-        groups += [(i, outer, [p[1:] for p in pieces if p[0] == outer]) for outer in dict.fromkeys(p[0] for p in pieces)]
     def rate(v):
         out = np.zeros_like(v)
-        if not groups: return out
+        for i, value in constants.items(): out[i].flat[0] = value*np.prod(sizes)
+        if not sums: return out
         values = dict(zip(names, to_grid(v)))
         @cache
         def differentiate(name, axes): return to_grid(symbol(axes)*v[names.index(name)])
         @cache
         def product(term): return evaluate(term, values, differentiate)
-        for i, outer, pieces in groups:
+        for outer, pieces, uses in sums:
             total = np.zeros(sizes)
             for term, coefficient in pieces: total += coefficient*product(term)
-            out[i] += symbol(outer)*to_spectrum(total)
+            spectrum = to_spectrum(total)
+            if outer: spectrum *= symbol(outer)
+            for i, factor in uses: out[i] += spectrum if factor == 1 else factor*spectrum
         return out
     return rate
 
@@ -107,15 +121,15 @@ def _weights(linear, h):
     last = h*_circle_mean(lambda z: (-4 - 3*z - z**2 + np.exp(z)*(4 - z))/z**3, z)
     return [values[places].reshape(linear.shape) for values in (np.exp(z), np.exp(z/2), quarter, first, middle, last)]
 
-# %% ../nbs/02_spectral.ipynb #3502d2b8
+# %% ../nbs/02_spectral.ipynb #698fb272
 def _step(v, rate, weights):
     "One step of ETDRK4."
     full, half, quarter, first, middle, last = weights
     n0 = rate(v)
-    a = half*v + quarter*n0
+    halfway = half*v
+    a = halfway + quarter*n0
     na = rate(a)
-    b = half*v + quarter*na
-    nb = rate(b)
+    nb = rate(halfway + quarter*na)
     nc = rate(half*a + quarter*(2*nb - n0))
     return full*v + first*n0 + middle*(na + nb) + last*nc
 

@@ -215,7 +215,9 @@ def gray_scott(
     return _solution_by_frames("gray_scott", "Gray–Scott", "Maddu, Cheeseman, Sbalzarini and Müller (2022), Proceedings of the Royal Society A 478, 20210916",
                                pde, initial, np.linspace(0, 10, 100), steps, cache, dtype=dtype)
 
-# %% ../nbs/03_datasets.ipynb #c01e292d
+# %% ../nbs/03_datasets.ipynb #cd9626f4
+_WAKE_SOLVER = "ifrk4-1" # changes when the solver of the wake does
+
 def _plan(size):
     "Stages of the flow before the record, window, and number of frames."
     coarse = Channel(length=20, height=16, points=(250, 200), step=0.04, radius=0.43, edge=0.07, upstream=5.0)
@@ -224,7 +226,7 @@ def _plan(size):
     plan, spacing, nx, ny, frames = _choose(size, paper=([(coarse, 70), (fine, 10)], 0.02, 325, 170, 151), small=([(light, 40)], 0.04, 162, 85, 76))
     return plan, 1.02 + spacing*np.arange(nx), -1.68 + spacing*np.arange(ny), frames
 
-# %% ../nbs/03_datasets.ipynb #f1938b9b
+# %% ../nbs/03_datasets.ipynb #1b177651
 def navier_stokes(
     size: str = "paper", # "paper", 325 × 170 × 151 points, or "small", 162 × 85 × 76
     cache: bool = True, # keep the field on disk
@@ -237,8 +239,6 @@ def navier_stokes(
     array = _cached_frames(path, lambda: wake(plan, x, y, frames, 0.2), (frames, 3, len(x), len(y)), float, cache)
     return _field(dict(zip("wuv", np.moveaxis(array, 0, -1))), {"x": x, "y": y, "t": t}, "Navier–Stokes",
                   "Rudy, Brunton, Proctor and Kutz (2017), Science Advances 3, e1602614", pde)
-
-_WAKE_SOLVER = "ifrk4-1" # changes when the solver does
 
 # %% ../nbs/03_datasets.ipynb #60bc45d2
 def names() -> list:

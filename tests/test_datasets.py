@@ -1,16 +1,26 @@
-"""The generated fields against the published arrays, and a cache that is interfered with."""
+"""The generated fields against the published arrays and their own equations, and a cache that is interfered with."""
 import json
+import mmap
 import multiprocessing
 import os
+import subprocess
+import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from ubic import datasets
-from ubic.field import UbicWarning, check_field, true_pde
+from ubic.cylinder import Channel, _velocity, wake
+from ubic.field import UbicWarning, check_field, space_dims, spacing, true_pde
+from ubic.spectral import simulate_frames
+from ubic.terms import evaluate, parse_term
 
 BOUNDS = {"burgers": 1e-7, "kdv": 1e-7, "ks": 1e-8}
+LARGE = {"navier_stokes": {"w": 4}, "reaction_diffusion": {"u": 7, "v": 7}, "gray_scott": {"u": 6, "v": 5}}
+ERRORS = {"navier_stokes": (2, 1.5), "reaction_diffusion": (0.1, 0.1), "gray_scott": (0.1, 0.1)} # percent, small and paper
 
 
 @pytest.fixture
@@ -21,7 +31,12 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def fields():
-    return {name: getattr(datasets, name)(cache=False) for name in datasets.names()}
+    return {name: getattr(datasets, name)(cache=False) for name in BOUNDS}
+
+
+@pytest.fixture(scope="module")
+def large():
+    return {name: getattr(datasets, name)(size="small", cache=False) for name in LARGE}
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -33,14 +48,84 @@ def test_published_arrays(name, fields, reference):
     assert np.linalg.norm(field.u - u)/np.linalg.norm(u) < BOUNDS[name]
 
 
-def test_every_name_is_a_checked_field_with_its_equation(fields):
-    assert set(fields) == set(BOUNDS)
-    for field in fields.values():
+def test_every_name_is_a_checked_field_with_its_equation(fields, large):
+    assert set(datasets.names()) == {*fields, *large}
+    for field in (fields | large).values():
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert check_field(field).equals(field)
-        assert true_pde(field) == json.loads(field.attrs["pde"]) and true_pde(field)["u"]["u*u_x"] == -1
+        assert true_pde(field) == json.loads(field.attrs["pde"])
         assert {"title", "equation", "reference"} <= set(field.attrs) and "diverged_at" not in field.attrs
+    assert all(true_pde(field)["u"]["u*u_x"] == -1 for field in fields.values())
+    assert {name: {u: len(terms) for u, terms in true_pde(field).items()} for name, field in large.items()} == LARGE
+
+
+def slope(u, axis, order, step, periodic):
+    "A derivative by Fourier transform, or by differences of fourth order whose two outermost points are wrong."
+    if periodic:
+        k = 2*np.pi*np.fft.fftfreq(u.shape[axis], step).reshape([-1 if i == axis else 1 for i in range(u.ndim)])
+        return np.fft.ifft((1j*k)**order*np.fft.fft(u, axis=axis), axis=axis).real
+    a, b, c, d = (np.roll(u, shift, axis) for shift in (2, 1, -1, -2))
+    return (8*(c - b) - (d - a))/(12*step) if order == 1 else (16*(b + c) - 30*u - (a + d))/(12*step**2)
+
+
+def coefficient_error(field, target, frames):
+    "Mean error in percent of the true terms' coefficients, fitted to the time derivative at some frames."
+    dims, truth, gram = list(space_dims(field)), true_pde(field)[target], 0.0
+    periodic = field.attrs["title"] != "Navier–Stokes"
+    inside = (slice(None) if periodic else slice(4, -4),)*len(dims)
+    for j in frames:
+        u = {name: values[..., j-2:j+3].values.astype(float) for name, values in field.data_vars.items()}
+        now = {name: values[..., 2] for name, values in u.items()}
+        def differentiate(name, axes): return slope(now[name], dims.index(axes[0]), len(axes), spacing(field, axes[0]), periodic)
+        columns = [np.broadcast_to(evaluate(parse_term(term), now, differentiate), now[target].shape) for term in truth]
+        rate = slope(u[target], len(dims), 1, spacing(field, "t"), False)[..., 2]
+        block = np.stack([column[inside].ravel() for column in (*columns, rate)], 1)
+        gram = gram + block.T @ block
+    found = np.linalg.solve(gram[:-1, :-1], gram[:-1, -1])
+    return 100*np.mean(np.abs(found/list(truth.values()) - 1))
+
+
+def halving(field, initial, steps, count, every=1):
+    "Relative change of the first frames when the time step is halved."
+    finer = simulate_frames(true_pde(field), initial, field.t.values[:count], steps=2*steps)
+    thin = (slice(None), *[slice(None, None, every)]*len(initial.dims))
+    pairs = [(frame[thin], np.stack([u[..., j].values for u in field.data_vars.values()])) for j, frame in enumerate(finer)]
+    return max(np.linalg.norm(a - b)/np.linalg.norm(a) for a, b in pairs)
+
+
+def strouhal(flow):
+    "Frequency at which the velocity across the stream rises through zero behind the cylinder."
+    v, t = flow.v.sel(x=2, y=0, method="nearest").values, flow.t.values
+    j = np.flatnonzero((v[:-1] < 0) & (v[1:] >= 0))
+    return 1/np.diff(t[j] - v[j]/(v[j + 1] - v[j])*(t[1] - t[0])).mean()
+
+
+@pytest.mark.parametrize("name, target", [(name, target) for name, terms in LARGE.items() for target in terms])
+def test_large_fields_obey_their_equations(name, target, large):
+    assert coefficient_error(large[name], target, range(7, large[name].sizes["t"] - 2, 2)) < ERRORS[name][0]
+
+
+def test_half_the_step(large):
+    for name, steps, count, bound in [("reaction_diffusion", 1, 51, 2e-4), ("gray_scott", 2, 31, 3e-5)]:
+        assert halving(large[name], large[name].isel(t=0, drop=True), steps, count) < bound
+
+
+def test_sizes_grids_and_shedding(large):
+    assert {name: tuple(field.sizes.values()) for name, field in large.items()} == {
+        "navier_stokes": (162, 85, 76), "reaction_diffusion": (128, 128, 201), "gray_scott": (32, 32, 32, 100)}
+    flow, spiral, cube = (large[name] for name in LARGE)
+    assert list(flow.data_vars) == ["w", "u", "v"] and 0.16 < strouhal(flow) < 0.18
+    assert (float(spiral.x[0]), float(spiral.x[64]), float(spiral.t[-1])) == (-10, 0, 10)
+    assert (float(cube.z[0]), float(cube.z[16]), float(cube.t[-1])) == (-1.25, 0, 10) and spacing(cube, "t") == pytest.approx(10/99)
+    x, y = 3.4375, -1.25 # points of the grid
+    assert float(spiral.v.sel(x=x, y=y)[0]) == pytest.approx(np.tanh(np.hypot(x, y))*np.sin(np.arctan2(y, x) - np.hypot(x, y)))
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("size", ["huge", "", None, 128, ["small"]])
+def test_size_that_does_not_exist(name, size):
+    with pytest.raises(ValueError, match="`size`.*'paper' or 'small'"): getattr(datasets, name)(size=size)
 
 
 def test_same_bytes_every_time(fields):
@@ -129,6 +214,112 @@ def test_interrupted_write_leaves_nothing_behind(folder, monkeypatch):
     monkeypatch.setattr(np, "savez", interrupt)
     with pytest.raises(KeyboardInterrupt): datasets.burgers()
     assert list(folder.iterdir()) == []
+
+
+def toy_frames(): return (np.arange(6.0).reshape(1, 2, 3) + j for j in range(4))
+def toy(path, frames=toy_frames, cache=True): return datasets._cached_frames(path, frames, (4, 1, 2, 3), float, cache)
+def no_sum(path): path.write_bytes(path.read_bytes()[:-32])
+def other_sum(path): path.write_bytes(path.read_bytes()[:-1] + b"?")
+def longer(path): path.write_bytes(path.read_bytes() + b"?")
+def other_header(path): path.write_bytes(path.read_bytes().replace(b"(4, 1, 2, 3)", b"(4, 1, 3, 2)"))
+def other_type(path): path.write_bytes(path.read_bytes().replace(b"<f8", b"<i8"))
+def pickled(path): np.save(path, np.array([None]*8, dtype=object), allow_pickle=True)
+def last_frame_missing(path): path.write_bytes(path.read_bytes()[:-80])
+
+
+@pytest.mark.parametrize("damage", [empty, garbage, flip, no_sum, other_sum, longer, other_header, other_type, pickled, last_frame_missing])
+def test_damaged_frames_are_made_again(damage, tmp_path):
+    path, expected = tmp_path/"toy.npy", np.stack(list(toy_frames()))
+    toy(path)
+    damage(path)
+    with pytest.warns(UbicWarning, match="damaged"): assert np.array_equal(toy(path), expected)
+    def refuse(): raise AssertionError("the frames were made again")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(toy(path, refuse), expected)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_frames_are_a_private_map(tmp_path):
+    array = toy(tmp_path/"toy.npy")
+    assert isinstance(array, np.memmap) and isinstance(array.base, mmap.mmap)
+    array[:] = 0
+    assert np.array_equal(toy(tmp_path/"toy.npy"), np.stack(list(toy_frames())))
+    assert not isinstance(toy(tmp_path/"none.npy", cache=False), np.memmap) and not (tmp_path/"none.npy").exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_broken_off_frames_leave_nothing_behind(error, tmp_path):
+    tries = []
+    def frames():
+        tries.append(1)
+        for j, frame in enumerate(toy_frames()):
+            if j == 2 and len(tries) == 1: raise error
+            yield frame
+    if isinstance(error, OSError):
+        with pytest.warns(UbicWarning, match="No space left"): assert np.array_equal(toy(tmp_path/"toy.npy", frames), np.stack(list(toy_frames())))
+    else:
+        with pytest.raises(KeyboardInterrupt): toy(tmp_path/"toy.npy", frames)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_large_field_from_the_cache_and_without_one(folder, large, monkeypatch):
+    for _ in range(2): assert datasets.reaction_diffusion(size="small").identical(large["reaction_diffusion"])
+    monkeypatch.setenv("UBIC_CACHE", str(next(folder.iterdir())/"below"))
+    with pytest.warns(UbicWarning, match="UBIC_CACHE") as caught: assert datasets.reaction_diffusion(size="small").identical(large["reaction_diffusion"])
+    assert caught[0].filename == __file__
+
+
+CHANNEL = Channel(length=8, height=4, points=(64, 32), step=0.04, radius=0.4, edge=0.2, upstream=2.0)
+
+
+def test_wake_frames():
+    x, y = np.linspace(1, 4, 7), np.linspace(-1, 1, 5)
+    frames = list(wake([(CHANNEL, 0.4), (replace(CHANNEL, points=(96, 48)), 0.2)], x, y, 3, 0.2))
+    assert len(frames) == 3 and all(frame.shape == (3, 7, 5) and np.isfinite(frame).all() for frame in frames)
+    along, across = CHANNEL.waves
+    _, u, v = _velocity(CHANNEL)
+    assert np.abs(along*u + across*v).max() < 1e-13
+
+
+@pytest.mark.parametrize("change, message", [({"step": 0.1}, "`step`"), ({"brake": 0}, "`brake`"), ({"points": (64, 4)}, "`points`"), ({"edge": "thin"}, "`edge`")])
+def test_impossible_channels(change, message):
+    with pytest.raises((ValueError, TypeError), match=message): replace(CHANNEL, **change)
+
+
+@pytest.mark.parametrize("frames, interval, message", [(0, 0.2, "`frames`"), (2, 0.05, "`interval`"), (2, -0.2, "`interval`")])
+def test_impossible_records(frames, interval, message):
+    with pytest.raises(ValueError, match=message): next(wake([(CHANNEL, 0.2)], np.ones(3), np.ones(3), frames, interval))
+
+
+MEASURE = """
+import resource, sys, time
+from ubic import datasets
+begin = time.process_time()
+getattr(datasets, sys.argv[1])()
+print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*(1 if sys.platform == "darwin" else 1024))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name, seconds, shape", [("navier_stokes", 300, (325, 170, 151)), ("reaction_diffusion", 90, (256, 256, 201)), ("gray_scott", 150, (128, 128, 128, 100))])
+def test_paper_size(name, seconds, shape, folder):
+    for _ in range(2): # made, then read
+        done = subprocess.run([sys.executable, "-c", MEASURE, name], capture_output=True, text=True, check=True, env=os.environ | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"})
+        took, peak = map(float, done.stdout.split())
+        assert took < seconds and peak < 4e9
+    field = getattr(datasets, name)()
+    assert field.u.shape == shape and field.u.dtype == (np.float32 if name == "gray_scott" else np.float64)
+    for target in LARGE[name]: assert coefficient_error(field, target, np.linspace(10, shape[-1] - 3, 8 if len(shape) == 3 else 3).astype(int)) < ERRORS[name][1]
+    if name == "navier_stokes": assert 0.16 < strouhal(field) < 0.18
+    if name == "gray_scott": assert halving(field, field.isel(t=0, drop=True).astype(float), 1, 12) < 1e-4
+
+
+@pytest.mark.slow
+def test_half_the_step_at_paper_size(folder):
+    x = -10 + 20*np.arange(512)/512
+    initial = xr.Dataset({n: (("x", "y"), u) for n, u in datasets._spiral(x[:, None], x).items()}, {"x": x, "y": x})
+    assert halving(datasets.reaction_diffusion(), initial, 2, 41, every=2) < 2e-5
 
 
 def make_repeatedly(times):

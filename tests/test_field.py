@@ -448,4 +448,7 @@ def test_plots():
     assert len(panels) == 4 and panels[-1].get_title() == "$t = 1$"
     deep = as_field(u3[:, :, None] * np.cos(y[:5])[:, None], x=x, y=y, z=y[:5], t=t)
     assert len(plot_field(deep)) == 4 and plot_field(deep, ax=plt.figure().subplots()).get_xlabel() == "$x$"
+    assert len(panels[0].figure.axes) == 5 and len({panel.collections[0].get_clim() for panel in panels}) == 1 # one color bar, the same colors
+    assert plot_field(deep)[0].get_title() == r"$t = 0,\ z = 0.2$" and plot_field(deep, ax=plt.figure().subplots()).get_title().startswith("$t = 1,")
+    assert len(plot_field(deep.isel(t=[0, 5]))) == 2 and plot_field(deep, ax=plt.figure().subplots(2, 2)).shape == (2, 2)
     plt.close("all")

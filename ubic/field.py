@@ -399,19 +399,44 @@ def add_noise(
         noisy |= zip(group, _add_noise_to([ds[name].values for name in group], percent / 100, rng))
     return ds.assign({name: ds[name].copy(data=noisy[name]) for name in names}).assign_attrs(noise_percent=float(percent))
 
-# %% ../nbs/00_field.ipynb #7e2d972f
-def _picture(fig, ax, horizontal, vertical, values, name, **kw):
-    "One colored picture with labels and a color bar."
+# %% ../nbs/00_field.ipynb #7eaa943b
+def _picture(ax, horizontal, vertical, values, **kw):
+    "One colored picture with labels."
     mesh = ax.pcolormesh(horizontal, vertical, values, **({"cmap": "viridis", "shading": "nearest", "rasterized": True} | kw))
     ax.set(xlabel=f"${horizontal.name}$", ylabel=f"${vertical.name}$")
-    fig.colorbar(mesh, ax=ax, label=f"${name}$")
+    return mesh
 
 def _pick(ds, variable):
     "The unknown to show: the one named, or the first."
     if variable is not None and variable not in ds.data_vars: raise ValueError(f"`variable` is {variable!r}; the field has {list(ds.data_vars)}.")
     return ds[variable or next(iter(ds.data_vars))]
 
-# %% ../nbs/00_field.ipynb #2fe67e4d
+# %% ../nbs/00_field.ipynb #a0b377fc
+def _middle(u):
+    "The plane in the middle of z, if there is a z."
+    return u.isel(z=u.sizes["z"] // 2) if "z" in u.dims else u
+
+def _snapshots(u, panels, **kw):
+    "Frames from the first to the last, one for each panel, in the same colors."
+    places = np.linspace(0, u.sizes["t"] - 1, len(panels)).astype(int) if len(panels) > 1 else [-1]
+    shown = u.isel(t=places).compute()
+    kw = {"vmin": float(shown.min()), "vmax": float(shown.max())} | kw
+    height = f",\\ z = {float(u.z):.3g}" if "z" in u.coords else ""
+    for panel, frame in zip(panels, shown.transpose("t", "y", "x")):
+        mesh = _picture(panel, u.x, u.y, frame, **kw)
+        panel.set(title=f"$t = {float(frame.t):.3g}{height}$", aspect="equal")
+        if panel is not panels[0]: panel.set_ylabel("")
+    return mesh
+
+# %% ../nbs/00_field.ipynb #2da9aea4
+def _panels(u):
+    "A figure for a field: one picture, or a row of up to four whose shape is that of the plane."
+    import matplotlib.pyplot as plt
+    if "y" not in u.dims: return plt.subplots(figsize=(5, 3), layout="constrained")[1]
+    count, slope = min(4, u.sizes["t"]), float(np.ptp(u.y.values) / np.ptp(u.x.values))
+    return plt.subplots(1, count, figsize=(2.7 * count + 0.6, min(2.3 * slope, 5) + 0.8), layout="constrained", sharey=True)[1]
+
+# %% ../nbs/00_field.ipynb #f8490b94
 def plot_field(
     ds: xr.Dataset, # field
     variable: str = None, # which unknown; the first by default
@@ -419,18 +444,11 @@ def plot_field(
     **kw, # passed to `pcolormesh`, for instance cmap or vmin
 ): # the axes drawn on
     "Show one unknown of a field."
-    import matplotlib.pyplot as plt
-    u = _pick(ds, variable)
-    if "z" in u.dims: u = u.isel(z=u.sizes["z"] // 2)
-    count = 1 if "y" not in u.dims else min(4, u.sizes["t"])
-    if ax is None: ax = plt.subplots(1, count, figsize=(5 if count == 1 else 3.4 * count, 3), layout="constrained")[1]
-    panels = np.atleast_1d(ax)
-    if "y" not in u.dims: _picture(panels[0].figure, panels[0], u.t, u.x, u, u.name, **kw)
-    else:
-        kw = {"vmin": float(u.min()), "vmax": float(u.max())} | kw
-        for panel, j in zip(panels, np.linspace(0, u.sizes["t"] - 1, len(panels)).astype(int)):
-            _picture(panel.figure, panel, u.x, u.y, u.isel(t=j).T, u.name, **kw)
-            panel.set(title=f"$t = {float(u.t[j]):.3g}$", aspect="equal")
+    u = _middle(_pick(ds, variable))
+    if ax is None: ax = _panels(u)
+    panels = np.atleast_1d(ax).ravel()
+    mesh = _snapshots(u, panels, **kw) if "y" in u.dims else _picture(panels[0], u.t, u.x, u, **kw)
+    panels[0].figure.colorbar(mesh, ax=list(panels) if "y" in u.dims else panels[0], label=f"${u.name}$", pad=0.02)
     return ax
 
 # %% ../nbs/00_field.ipynb #1220673d

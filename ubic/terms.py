@@ -87,7 +87,7 @@ def to_sympy(
         product *= sympy.Derivative(unknown(name), *sympy.symbols(" ".join(letters), seq=True))
     return product
 
-# %% ../nbs/01_terms.ipynb #2190ba16
+# %% ../nbs/01_terms.ipynb #29a1222e
 def evaluate(
     term: Term,
     values: dict, # unknown → array
@@ -95,7 +95,8 @@ def evaluate(
 ):
     "The term at every grid point."
     product = 1.0
-    for name, power in term.powers: product = product * values[name]**power
+    for name, power in term.powers:
+        for _ in range(power): product = product * values[name]
     return product * differentiate(*term.derivative) if term.derivative else product
 
 # %% ../nbs/01_terms.ipynb #b54eee27

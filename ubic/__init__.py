@@ -12,8 +12,8 @@ import importlib
 # %% ../nbs/13_api.ipynb #4a15b8a3
 __doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
 
-# %% ../nbs/13_api.ipynb #f3883501
-_modules = ["datasets", "denoise", "field", "library", "posterior", "recipes", "spectral", "terms"]
+# %% ../nbs/13_api.ipynb #2fc29d63
+_modules = ["datasets", "denoise", "field", "library", "posterior", "recipes", "solvers", "spectral", "terms"]
 _names = {
     "load": "field", "as_field": "field", "check_field": "field", "add_noise": "field", "plot_field": "field", "save_field": "field", "UbicWarning": "field",
     "Term": "terms", "Equation": "terms", "candidates": "terms", "coefficient_error": "terms",

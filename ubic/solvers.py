@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['miqp', 'sos1', 'frols', 'l0bnb', 'two_step', 'from_coefficients']
 
-# %% ../nbs/07a_solvers.ipynb #e77b0f75
+# %% ../nbs/07a_solvers.ipynb #61e3b6fe
 import importlib
 from functools import cache
 from time import perf_counter
@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from tqdm import tqdm
 from .field import check_positive, check_whole
-from .subsets import (SubsetPath, best_subsets, _affordable, _bases, _better, _complete, _dot, _dual, _exchange, _first_guess, _fit, _forward, _gap, _goal,
-                          _groups, _leave_out, _path, _warn_of_gap)
+from .subsets import (SubsetPath, best_subsets, _affordable, _bases, _better, _dot, _dual, _first_guess, _fit, _forward, _gap, _goal, _groups,
+                          _leave_out, _path, _warn_of_gap)
 from .system import LinearSystem
 
 # %% ../nbs/07a_solvers.ipynb #1400c11f
@@ -24,7 +24,7 @@ def _boxed(unit, best): # matrix of the objective in δ, the value of δ that me
     lengths = np.sqrt(np.sum(dual**2, axis=1))
     return triangle*lengths, -(dual @ unit[-1])/(lengths*np.sqrt(room)), room
 
-# %% ../nbs/07a_solvers.ipynb #5af69f52
+# %% ../nbs/07a_solvers.ipynb #a76a82e2
 def _import(name, command): # an optional package
     try: return importlib.import_module(name)
     except ImportError: raise ImportError(f"this needs the package {name}; install it with: {command}") from None
@@ -33,7 +33,7 @@ def _scip(matrix, zero, size, formulation, seconds): # which candidates take par
     scip = _import("pyscipopt", 'pip install "ubic[solvers]"')
     model, p = scip.Model(), len(zero)
     model.hideOutput()
-    model.setParam("limits/time", max(seconds, 1e-3))
+    model.setParam("limits/time", seconds)
     taken = [model.addVar(vtype="B") for _ in range(p)]
     shift = [model.addVar(lb=-1 - o, ub=1 - o) for o in zero] # δ minus the value that means zero
     rest, total = [model.addVar(lb=-1.1, ub=1.1) for _ in range(p)], model.addVar(lb=0, ub=1)
@@ -56,11 +56,11 @@ def _scip_switch(model, z, g, o, formulation):
         model.addCons(out == 1 - z)
         model.addConsSOS1([g, out])
 
-# %% ../nbs/07a_solvers.ipynb #8151b953
+# %% ../nbs/07a_solvers.ipynb #e6272537
 def _gurobi(matrix, zero, size, formulation, seconds): # as `_scip`
     gurobi = _import("gurobipy", "pip install gurobipy (or use engine='scip')")
     try:
-        with gurobi.Env(params={"OutputFlag": 0, "TimeLimit": max(seconds, 1e-3), "MIPGap": 1e-6}) as env, gurobi.Model(env=env) as model:
+        with gurobi.Env(params={"OutputFlag": 0, "TimeLimit": seconds, "MIPGap": 1e-6}) as env, gurobi.Model(env=env) as model:
             taken, shift = model.addMVar(len(zero), vtype="B"), model.addMVar(len(zero), lb=-1 - zero, ub=1 - zero)
             _gurobi_switches(model, taken, shift, zero, formulation)
             model.addConstr(taken.sum() <= size)
@@ -79,13 +79,14 @@ def _gurobi_switches(model, taken, shift, zero, formulation):
         model.addConstr(out == 1 - taken)
         for j in range(len(zero)): model.addSOS(1, [shift[j].item(), out[j].item()])
 
-# %% ../nbs/07a_solvers.ipynb #c301b13f
+# %% ../nbs/07a_solvers.ipynb #542a1383
 _engines = {"scip": _scip, "gurobi": _gurobi}
 
 def _program(unit, columns, size, support, formulation, engine, seconds): # a support, a lower bound of the residual, whether it is proven
     small, best = unit[[*columns, -1]], _fit(unit, support)[1]
     full = _fit(small, np.arange(len(columns)))[1]
     if full >= _goal(best): return support, best, True
+    if seconds <= 0: return support, full, False
     matrix, zero, room = _boxed(small, best)
     found, bound, proven = _engines[engine](matrix, zero, size, formulation, seconds)
     if len(found): support = _better(unit, support, _filled(unit, columns[found], size))
@@ -217,7 +218,7 @@ def l0bnb(
     gap = [_gap(_fit(unit, support)[1], bound) for support, bound in zip(supports, bounds*(1 + 1e-12))]
     return _path(system, supports, solver="l0bnb", exact=not any(gap), certificate={"gap": gap, "prices": prices, "visited": steps})
 
-# %% ../nbs/07a_solvers.ipynb #221d8143
+# %% ../nbs/07a_solvers.ipynb #2a9f78fd
 def two_step(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int | None = None, # largest number of terms; None for as many as can be searched
@@ -227,7 +228,7 @@ def two_step(
 ) -> SubsetPath:
     "Exact search among the candidates that appear on an approximate path."
     if approximate in ("two_step", "exact"): raise ValueError(f"`approximate` must be an approximate solver such as 'frols', 'l0bnb' or 'greedy', found {approximate!r}.")
-    proposed = best_subsets(system, max_size, approximate)
+    proposed = best_subsets(system, _affordable(system.p) if max_size is None else max_size, approximate)
     union = _union(proposed, system.p if keep is None else check_whole("keep", keep, 1, system.p))
     small = LinearSystem(system.R[:, union], system.R[:, -1], [system.terms[j] for j in union], system.target)
     path = best_subsets(small, min(len(proposed.sizes), len(union)), time_limit=time_limit)

@@ -197,11 +197,11 @@ def _prices(rss): # one for each corner; size 0 has residual 1
     slopes = np.append(slopes, slopes[-1]/4)
     return [float(np.sqrt(steep*flat)) for steep, flat in zip(slopes, slopes[1:]) if flat > 1e-15]
 
-# %% ../nbs/07a_solvers.ipynb #6162c465
+# %% ../nbs/07a_solvers.ipynb #65622a1e
 def l0bnb(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
-    most_steps: int = 100_000, # of the search, for each price
+    most_steps: int = 10_000, # of the search, for each price
 ) -> SubsetPath:
     "One support per size from penalized problems, solved by branch and bound."
     most_steps, unit = check_whole("most_steps", most_steps, 1), system.unit

@@ -289,34 +289,43 @@ def _bases(unit, most=500): # sets of independent columns that together contain 
         if len(bases) > most: raise ValueError(f"the candidates depend on each other in more than {most} ways; leave some of them out, or use solver='greedy'.")
     return bases
 
-# %% ../nbs/07_subsets.ipynb #72e21466
-def _search(unit, columns, size, support, seconds): # the support or a better one, a lower bound of the residual, and the steps made
-    best = _fit(unit, support)[1]
-    if size == 1: return support, best, 1
-    if size == len(columns): return _better(unit, support, columns), min(best, _fit(unit, columns)[1]), 1
-    walk, steps, end = _begin(unit[[*columns, -1]], size, best), 0, perf_counter() + seconds
-    while walk.depth[0] >= 0 and perf_counter() < end: steps += _go_on(walk, 200)
-    return (np.sort(columns[walk.winner]) if walk.best[0] < best else support), _lower_bound(walk), steps
-
-# %% ../nbs/07_subsets.ipynb #a09db87b
-def _exact(system, max_size, time_limit=60.0): # seconds
-    time_limit, start = check_positive("time_limit", time_limit), perf_counter()
-    _check_room(system.p, max_size)
-    supports, bases, steps, bounds = _first_guess(system, max_size), _bases(system.unit), 0, []
-    for k in range(max_size) if system.p < 25 else tqdm(range(max_size), desc="best subsets", leave=False):
-        bound, end = np.inf, perf_counter() + (time_limit - perf_counter() + start)/(max_size - k)
+# %% ../nbs/07_subsets.ipynb #265f09e9
+def _walks(unit, bases, supports): # index of the size, columns and walk of everything to be searched
+    walks = []
+    for k, support in enumerate(supports[1:], 1):
         for columns in bases:
-            supports[k], low, more = _search(system.unit, columns, k + 1, supports[k], end - perf_counter())
-            bound, steps = min(bound, low), steps + more
-        bounds.append(bound)
-    gap = [_gap(_fit(system.unit, support)[1], bound) for support, bound in zip(supports, bounds)]
+            if len(columns) == k + 1: supports[k] = _better(unit, supports[k], columns)
+            else: walks.append((k, columns, _begin(unit[[*columns, -1]], k + 1, _fit(unit, support)[1])))
+    return walks
+
+def _turns(unit, walks, supports, end): # let every walk go on until all are done or time is up; number of steps, and the walks still open
+    best, steps, todo = [_fit(unit, support)[1] for support in supports], 0, list(walks)
+    with tqdm(total=len(walks), desc="best subsets", leave=False, delay=1) as bar:
+        while todo and perf_counter() < end:
+            k, columns, walk = todo.pop(0)
+            walk.best[0] = min(walk.best[0], best[k])
+            steps += _go_on(walk, 200)
+            if walk.best[0] < best[k]: best[k], supports[k] = walk.best[0], np.sort(columns[walk.winner])
+            if walk.depth[0] >= 0: todo.append((k, columns, walk))
+            else: bar.update()
+    return steps, todo
+
+# %% ../nbs/07_subsets.ipynb #a6365e17
+def _exact(system, max_size, time_limit=60.0): # seconds
+    end = perf_counter() + check_positive("time_limit", time_limit)
+    _check_room(system.p, max_size)
+    supports, unit = _first_guess(system, max_size), system.unit
+    steps, todo = _turns(unit, _walks(unit, _bases(unit), supports), supports, end)
+    bounds = np.full(max_size, np.inf)
+    for k, _, walk in todo: bounds[k] = min(bounds[k], _lower_bound(walk))
+    gap = [_gap(_fit(unit, support)[1], bound) for support, bound in zip(supports, bounds)]
     total = sum(comb(system.p, size) for size in range(1, max_size + 1))
     path = _path(system, supports, solver="exact", exact=not any(gap), certificate={"visited": steps, "all": total, "gap": gap})
     _warn_of_gap(path, f"the search stopped after `time_limit={time_limit:g}` seconds")
     return path
 
 def _check_room(p, max_size, most=2e9):
-    if 16*max_size*p**2 > most: raise ValueError(f"`solver='exact'` would need {16e-9*max_size*p**2:.0f} GB for {p} candidates up to size {max_size}; lower `max_size`, or use solver='two_step' or 'greedy'.")
+    if 8*(max_size*p)**2 > most: raise ValueError(f"`solver='exact'` would need {8e-9*(max_size*p)**2:.0f} GB for {p} candidates up to size {max_size}; lower `max_size`, or use solver='two_step' or 'greedy'.")
 
 # %% ../nbs/07_subsets.ipynb #e405e08c
 def _gap(rss, bound): # by how much the residual may exceed the least possible, as a share of it

@@ -84,8 +84,26 @@ def test_exact_is_brute_force_among_dependent_columns(system, seed):
 def wide(p=76, seed=3):
     "As many candidates as the library of reaction and diffusion, correlated, seven of them true."
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((1000, 12)) @ rng.standard_normal((12, p)) + 0.3*rng.standard_normal((1000, p))
+    X = rng.standard_normal((1000, 40)) @ rng.standard_normal((40, p)) + rng.standard_normal((1000, p))
     return LinearSystem(X, X[:, :7] @ [1.0, -1, 1, -1, 0.5, 0.5, 1] + 0.5*rng.standard_normal(1000))
+
+
+def test_very_many_dependences_are_no_obstacle():
+    rng = np.random.default_rng(0)
+    base = rng.standard_normal((100, 9))
+    X = np.column_stack([base, base @ rng.standard_normal((9, 4))])
+    with pytest.warns(UbicWarning, match="combinations"): system = LinearSystem(X, base[:, 2] - base[:, 5] + 0.1*rng.standard_normal(100))
+    with pytest.warns(UbicWarning, match="depend on each other in very many ways"): path = best_subsets(system)
+    least = brute_force(system)
+    np.testing.assert_allclose(path.rss, least, rtol=1e-3)
+    assert not path.exact and (path.rss*(1 - np.array(path.certificate["gap"])) <= least*(1 + 1e-9)).all()
+
+
+def test_proportional_columns_cost_nothing():
+    system = wide()
+    with pytest.warns(UbicWarning, match="combinations"): twice = LinearSystem(np.column_stack([system.X, -3*system.X[:, 20:32]]), system.y)
+    path = best_subsets(twice, 8)
+    assert path.exact and path.supports == best_subsets(system, 8).supports
 
 
 def easy(p=40):

@@ -98,20 +98,19 @@ def _filled(unit, support, size): # add the best terms one by one up to the size
         support = _better(unit, *others)
     return np.sort(support)
 
-# %% ../nbs/07a_solvers.ipynb #fd335c02
+# %% ../nbs/07a_solvers.ipynb #087d1c29
 def _mixed_integer(system, max_size, formulation, engine, time_limit):
     if engine not in _engines: raise ValueError(f"`engine` must be one of {', '.join(_engines)}, found {engine!r}.")
     time_limit, start = check_positive("time_limit", time_limit), perf_counter()
-    greedy, bases, gap = best_subsets(system, max_size, "greedy").supports, _bases(system.unit), []
-    supports = [np.array(support) for support in greedy]
+    supports, (bases, outside), gap = [np.array(support) for support in best_subsets(system, max_size, "greedy").supports], _bases(system.unit), []
     for k in tqdm(range(max_size), desc=f"{formulation} on {engine}", leave=False):
-        bounds, end = [], perf_counter() + (time_limit - perf_counter() + start)/(max_size - k)
+        bounds, end = [outside], perf_counter() + (time_limit - perf_counter() + start)/(max_size - k)
         for columns in bases:
             supports[k], bound, proven = _program(system.unit, columns, k + 1, supports[k], formulation, engine, end - perf_counter())
             bounds.append(np.inf if proven else bound)
         gap.append(_gap(_fit(system.unit, supports[k])[1], min(bounds)))
     path = _path(system, supports, solver=f"{formulation} on {engine}", exact=not any(gap), certificate={"gap": gap, "tolerance": 1e-6})
-    _warn_of_gap(path, f"{engine} stopped after `time_limit={time_limit:g}` seconds")
+    _warn_of_gap(path, f"{engine} stopped after `time_limit={time_limit:g}` seconds" if outside == np.inf else "the candidates depend on each other in very many ways", 5)
     return path
 
 # %% ../nbs/07a_solvers.ipynb #c8776c62
@@ -197,7 +196,7 @@ def _prices(rss): # one for each corner; size 0 has residual 1
     slopes = np.append(slopes, slopes[-1]/4)
     return [float(np.sqrt(steep*flat)) for steep, flat in zip(slopes, slopes[1:]) if flat > 1e-15]
 
-# %% ../nbs/07a_solvers.ipynb #65622a1e
+# %% ../nbs/07a_solvers.ipynb #b8980286
 def l0bnb(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
@@ -205,10 +204,10 @@ def l0bnb(
 ) -> SubsetPath:
     "One support per size from penalized problems, solved by branch and bound."
     most_steps, unit = check_whole("most_steps", most_steps, 1), system.unit
-    supports, bases, steps = _first_guess(system, max_size), _bases(unit), 0
+    supports, (bases, outside), steps = _first_guess(system, max_size), _bases(unit), 0
     prices, bounds = _prices([_fit(unit, support)[1] for support in supports]), np.zeros(max_size)
     for price in prices:
-        value, low = min(_fit(unit, support)[1] + price*len(support) for support in supports), np.inf
+        value, low = min(_fit(unit, support)[1] + price*len(support) for support in supports), outside
         for columns in bases:
             small = unit[[*columns, -1]]
             value, winner, bound, more = _priced(small, _dual(small), _fit(small, np.arange(len(columns)))[1], price, value, most_steps)

@@ -180,13 +180,14 @@ def _exchange(unit, support): # swap single terms until nothing improves
         turn = (turn + 1) % len(support)
     return support
 
-# %% ../nbs/07_subsets.ipynb #18bd800d
+# %% ../nbs/07_subsets.ipynb #099f4c60
 def _first_guess(system, max_size): # one good support per size
     forward, backward = _orders(system, max_size)
     found = [_exchange(system.unit, forward[:1])]
     for size in range(2, max_size + 1):
         larger = next(np.append(found[-1], j) for j in forward if j not in found[-1])
-        found.append(_better(system.unit, *(_exchange(system.unit, start) for start in (forward[:size], backward[:size], larger))))
+        starts = {tuple(sorted(start)) for start in (forward[:size], backward[:size], larger)}
+        found.append(_better(system.unit, *(_exchange(system.unit, np.array(start)) for start in sorted(starts))))
     return found
 
 # %% ../nbs/07_subsets.ipynb #80895895
@@ -212,15 +213,15 @@ def _groups(dual, along, norms, free, rss, goal, most, group): # how many disjoi
         if level < goal: return count, smallest
     return most, smallest
 
-# %% ../nbs/07_subsets.ipynb #2068b0c6
+# %% ../nbs/07_subsets.ipynb #7fae4d0a
 _Walk = namedtuple("_Walk", "primal dual along norms free rss group length turn chosen depth best winner")
 
-def _begin(unit, size, best): # `best`: squared residual to improve on
+def _begin(unit, dual, size, best): # `best`: squared residual to improve on
     p, width = len(unit) - 1, unit.shape[1]
     walk = _Walk(np.zeros((size, p + 1, width)), np.zeros((size, p, width)), np.zeros((size, p)), np.ones((size, p)), np.ones((size, p), bool), np.zeros(size),
                  *(np.zeros((size, p), int) if name == "group" else np.zeros(size, int) for name in ("group", "length", "turn", "chosen")),
                  np.zeros(1, int), np.array([best]), np.zeros(size, int))
-    walk.primal[0], walk.dual[0], walk.rss[0] = unit, _dual(unit), _fit(unit, np.arange(p))[1]
+    walk.primal[0], walk.dual[0], walk.rss[0] = unit, dual, _fit(unit, np.arange(p))[1]
     walk.along[0], walk.norms[0] = walk.dual[0] @ unit[-1], np.sum(walk.dual[0]**2, axis=1)
     found, walk.length[0] = _groups(walk.dual[0], walk.along[0], walk.norms[0], walk.free[0], walk.rss[0], _goal(walk.best[0]), size + 1, walk.group[0])
     if found > size: walk.depth[0] = -1
@@ -272,11 +273,11 @@ def _lower_bound(walk):
         bound = min(bound, low)
     return bound
 
-# %% ../nbs/07_subsets.ipynb #ede1cd89
-def _bases(unit, most=500): # sets of independent columns that together contain all independent subsets
+# %% ../nbs/07_subsets.ipynb #a6ff139b
+def _bases(unit, most=300): # sets of independent columns that contain all independent subsets; and a bound for what they leave out
     todo, bases = [tuple(range(len(unit) - 1))], []
     seen = set(todo)
-    while todo:
+    while todo and len(bases) < most:
         columns = list(todo.pop())
         dependent = [int(j) for j in _dependent(unit[columns], columns)]
         if not dependent: bases.append(np.array(columns))
@@ -286,16 +287,17 @@ def _bases(unit, most=500): # sets of independent columns that together contain 
             smaller = [tuple(c for c in columns if c != j) for j in dependent[:1] + (others if len(others) > 1 else [])]
             todo += [s for s in dict.fromkeys(smaller) if s not in seen]
             seen.update(smaller)
-        if len(bases) > most: raise ValueError(f"the candidates depend on each other in more than {most} ways; leave some of them out, or use solver='greedy'.")
-    return bases
+    return bases, _fit(unit, bases[0])[1] if todo else np.inf
 
-# %% ../nbs/07_subsets.ipynb #265f09e9
+# %% ../nbs/07_subsets.ipynb #0bc89cb9
 def _walks(unit, bases, supports): # index of the size, columns and walk of everything to be searched
     walks = []
-    for k, support in enumerate(supports[1:], 1):
-        for columns in bases:
+    for columns in bases:
+        small = unit[[*columns, -1]]
+        dual = _dual(small)
+        for k in range(1, len(supports)):
             if len(columns) == k + 1: supports[k] = _better(unit, supports[k], columns)
-            else: walks.append((k, columns, _begin(unit[[*columns, -1]], k + 1, _fit(unit, support)[1])))
+            else: walks.append((k, columns, _begin(small, dual, k + 1, _fit(unit, supports[k])[1])))
     return walks
 
 def _turns(unit, walks, supports, end): # let every walk go on until all are done or time is up; number of steps, and the walks still open
@@ -310,30 +312,31 @@ def _turns(unit, walks, supports, end): # let every walk go on until all are don
             else: bar.update()
     return steps, todo
 
-# %% ../nbs/07_subsets.ipynb #a6365e17
+# %% ../nbs/07_subsets.ipynb #9077f952
 def _exact(system, max_size, time_limit=60.0): # seconds
     end = perf_counter() + check_positive("time_limit", time_limit)
     _check_room(system.p, max_size)
     supports, unit = _first_guess(system, max_size), system.unit
-    steps, todo = _turns(unit, _walks(unit, _bases(unit), supports), supports, end)
-    bounds = np.full(max_size, np.inf)
+    bases, outside = _bases(unit)
+    steps, todo = _turns(unit, _walks(unit, bases, supports), supports, end)
+    bounds = np.full(max_size, outside)
     for k, _, walk in todo: bounds[k] = min(bounds[k], _lower_bound(walk))
     gap = [_gap(_fit(unit, support)[1], bound) for support, bound in zip(supports, bounds)]
     total = sum(comb(system.p, size) for size in range(1, max_size + 1))
     path = _path(system, supports, solver="exact", exact=not any(gap), certificate={"visited": steps, "all": total, "gap": gap})
-    _warn_of_gap(path, f"the search stopped after `time_limit={time_limit:g}` seconds")
+    _warn_of_gap(path, f"the search stopped after `time_limit={time_limit:g}` seconds" if todo else "the candidates depend on each other in very many ways")
     return path
 
 def _check_room(p, max_size, most=2e9):
     if 8*(max_size*p)**2 > most: raise ValueError(f"`solver='exact'` would need {8e-9*(max_size*p)**2:.0f} GB for {p} candidates up to size {max_size}; lower `max_size`, or use solver='two_step' or 'greedy'.")
 
-# %% ../nbs/07_subsets.ipynb #e405e08c
+# %% ../nbs/07_subsets.ipynb #e3d91d48
 def _gap(rss, bound): # by how much the residual may exceed the least possible, as a share of it
     return 0.0 if bound >= _goal(rss) else float(1 - max(bound, 0)/rss)
 
-def _warn_of_gap(path, reason):
+def _warn_of_gap(path, reason, stacklevel=4):
     open_sizes = [str(size) for size, gap in zip(path.sizes, path.certificate["gap"]) if gap > 0]
-    if open_sizes: warnings.warn(f"{reason}: for size {', '.join(open_sizes)} the best subset so far is given; a better one could save at most {max(path.certificate['gap']):.2%} of its residual.", UbicWarning, stacklevel=4)
+    if open_sizes: warnings.warn(f"{reason}: for size {', '.join(open_sizes)} the best subset so far is given; a better one could save at most {max(path.certificate['gap']):.2%} of its residual.", UbicWarning, stacklevel=stacklevel)
 
 # %% ../nbs/07_subsets.ipynb #7f4a0609
 _here = {"exact": _exact, "greedy": _greedy}

@@ -24,11 +24,12 @@ def _boxed(unit, best): # matrix of the objective in δ, the value of δ that me
     lengths = np.sqrt(np.sum(dual**2, axis=1))
     return triangle*lengths, -(dual @ unit[-1])/(lengths*np.sqrt(room)), room
 
-# %% ../nbs/07a_solvers.ipynb #a76a82e2
+# %% ../nbs/07a_solvers.ipynb #df24a0eb
 def _import(name, command): # an optional package
     try: return importlib.import_module(name)
     except ImportError: raise ImportError(f"this needs the package {name}; install it with: {command}") from None
 
+# %% ../nbs/07a_solvers.ipynb #30548de1
 def _scip(matrix, zero, size, formulation, seconds): # which candidates take part, a lower bound of the objective, and whether that is proven
     scip = _import("pyscipopt", 'pip install "ubic[solvers]"')
     model, p = scip.Model(), len(zero)
@@ -47,6 +48,7 @@ def _scip(matrix, zero, size, formulation, seconds): # which candidates take par
     support = [] if solution is None else [j for j, z in enumerate(taken) if model.getSolVal(solution, z) > 0.5]
     return support, model.getDualbound(), model.getStatus() in ("optimal", "infeasible")
 
+# %% ../nbs/07a_solvers.ipynb #4fd8a4db
 def _scip_switch(model, z, g, o, formulation):
     if formulation == "miqp":
         model.addCons(g <= (1 - o)*z)
@@ -56,7 +58,7 @@ def _scip_switch(model, z, g, o, formulation):
         model.addCons(out == 1 - z)
         model.addConsSOS1([g, out])
 
-# %% ../nbs/07a_solvers.ipynb #e6272537
+# %% ../nbs/07a_solvers.ipynb #45c870e3
 def _gurobi(matrix, zero, size, formulation, seconds): # as `_scip`
     gurobi = _import("gurobipy", "pip install gurobipy (or use engine='scip')")
     try:
@@ -70,6 +72,7 @@ def _gurobi(matrix, zero, size, formulation, seconds): # as `_scip`
             return list(support), model.ObjBound, model.Status in (2, 3, 4) # optimal, or nothing inside the box
     except gurobi.GurobiError as error: raise RuntimeError(f"Gurobi refused: {error}; its licence may not allow this problem, engine='scip' needs none.") from None
 
+# %% ../nbs/07a_solvers.ipynb #d1ba8936
 def _gurobi_switches(model, taken, shift, zero, formulation):
     if formulation == "miqp":
         model.addConstr(shift <= (1 - zero)*taken)
@@ -79,7 +82,7 @@ def _gurobi_switches(model, taken, shift, zero, formulation):
         model.addConstr(out == 1 - taken)
         for j in range(len(zero)): model.addSOS(1, [shift[j].item(), out[j].item()])
 
-# %% ../nbs/07a_solvers.ipynb #542a1383
+# %% ../nbs/07a_solvers.ipynb #12990b3b
 _engines = {"scip": _scip, "gurobi": _gurobi}
 
 def _program(unit, columns, size, support, formulation, engine, seconds): # a support, a lower bound of the residual, whether it is proven
@@ -92,6 +95,7 @@ def _program(unit, columns, size, support, formulation, engine, seconds): # a su
     if len(found): support = _better(unit, support, _filled(unit, columns[found], size))
     return support, full + room*min(max(bound, 0), 1), proven
 
+# %% ../nbs/07a_solvers.ipynb #6eb79b13
 def _filled(unit, support, size): # add the best terms one by one up to the size
     while len(support) < size:
         others = [np.append(support, j) for j in range(len(unit) - 1) if j not in support]
@@ -113,7 +117,7 @@ def _mixed_integer(system, max_size, formulation, engine, time_limit):
     _warn_of_gap(path, f"{engine} stopped after `time_limit={time_limit:g}` seconds" if outside == np.inf else "the candidates depend on each other in very many ways", 5)
     return path
 
-# %% ../nbs/07a_solvers.ipynb #c8776c62
+# %% ../nbs/07a_solvers.ipynb #914b76ef
 def miqp(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
@@ -123,6 +127,7 @@ def miqp(
     "Best subsets by mixed-integer quadratic programs with bounds on the coefficients."
     return _mixed_integer(system, max_size, "miqp", engine, time_limit)
 
+# %% ../nbs/07a_solvers.ipynb #f31353cb
 def sos1(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
@@ -181,7 +186,7 @@ def _priced(unit, vectors, full, price, best, most_steps): # best value, its sup
     for e in range(d + 1): bound = min(bound, rss[e] + price*e)
     return best, winner, bound, steps
 
-# %% ../nbs/07a_solvers.ipynb #8c70457d
+# %% ../nbs/07a_solvers.ipynb #353b1457
 def _corners(rss): # indices of the convex hull of the curve, from below
     hull = []
     for k in range(len(rss)):
@@ -189,6 +194,7 @@ def _corners(rss): # indices of the convex hull of the curve, from below
         hull.append(k)
     return hull
 
+# %% ../nbs/07a_solvers.ipynb #a1e28950
 def _prices(rss): # one for each corner; size 0 has residual 1
     curve = np.array([1.0, *rss])
     hull = _corners(curve)
@@ -217,7 +223,7 @@ def l0bnb(
     gap = [_gap(_fit(unit, support)[1], bound) for support, bound in zip(supports, bounds*(1 + 1e-12))]
     return _path(system, supports, solver="l0bnb", exact=not any(gap), certificate={"gap": gap, "prices": prices, "visited": steps})
 
-# %% ../nbs/07a_solvers.ipynb #2a9f78fd
+# %% ../nbs/07a_solvers.ipynb #f9d07f20
 def two_step(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int | None = None, # largest number of terms; None for as many as can be searched
@@ -235,6 +241,7 @@ def two_step(
     return _path(system, [union[list(support)] for support in path.supports], solver=f"two_step after {approximate}",
                  exact=path.exact and len(union) == system.p, certificate=record)
 
+# %% ../nbs/07a_solvers.ipynb #bc481701
 def _union(path, keep): # columns on a path, the most frequent first where not all are kept
     counts = np.bincount(np.concatenate(path.supports), minlength=path.system.p)
     order = np.argsort(-counts, kind="stable")[:min(keep, np.count_nonzero(counts))]
@@ -255,11 +262,12 @@ def from_coefficients(
     if not found: raise ValueError("`coefs` are zero everywhere: there is no model to compare.")
     return _path(system, [found[size] for size in sorted(found)], solver="coefficients", certificate={"models": len(table)})
 
-# %% ../nbs/07a_solvers.ipynb #ccb2f609
+# %% ../nbs/07a_solvers.ipynb #f8e792b3
 def __getattr__(name):
     if name == "UBICOptimizer": return _optimizer()
     raise AttributeError(f"module 'ubic.solvers' has no attribute {name!r}")
 
+# %% ../nbs/07a_solvers.ipynb #521edbfb
 @cache
 def _optimizer():
     _import("pysindy", 'pip install "ubic[sindy]"')

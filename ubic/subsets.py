@@ -94,11 +94,12 @@ def _path(system, supports, **record):
     coef = [c*lengths[-1]/lengths[support] for support, (c, _) in zip(supports, fits)]
     return SubsetPath(system, [tuple(map(int, s)) for s in supports], coef, np.array([share for _, share in fits])*lengths[-1]**2, **record)
 
-# %% ../nbs/07_subsets.ipynb #207009a4
+# %% ../nbs/07_subsets.ipynb #d4ed8705
 def _dual(unit): # one vector per candidate, orthogonal to all other candidates
     Q, R = np.linalg.qr(unit[:-1].T)
     return np.ascontiguousarray(np.linalg.solve(R, Q.T))
 
+# %% ../nbs/07_subsets.ipynb #763de966
 @njit(cache=True, nogil=True)
 def _leave_out(dual, along, norms, free, j): # the growth of the squared residual
     for i in range(len(dual)):
@@ -147,7 +148,7 @@ def _backward(dual, target): # candidates, the one left out first last
         _leave_out(dual, along, norms, free, worst)
     return order
 
-# %% ../nbs/07_subsets.ipynb #49cd0a5b
+# %% ../nbs/07_subsets.ipynb #e66e7286
 def _independent(system): return np.array([j for j, term in enumerate(system.terms) if str(term) not in system.dependent])
 
 def _orders(system, max_size): # forward, and backward among independent candidates
@@ -156,6 +157,7 @@ def _orders(system, max_size): # forward, and backward among independent candida
 
 def _better(unit, *supports): return min(supports, key=lambda support: _fit(unit, support)[1])
 
+# %% ../nbs/07_subsets.ipynb #aa61065f
 def _greedy(system, max_size):
     forward, backward = _orders(system, max_size)
     supports = [_better(system.unit, forward[:size], backward[:size]) for size in range(1, max_size + 1)]
@@ -190,10 +192,11 @@ def _first_guess(system, max_size): # one good support per size
         found.append(_better(system.unit, *(_exchange(system.unit, np.array(start)) for start in sorted(starts))))
     return found
 
-# %% ../nbs/07_subsets.ipynb #80895895
+# %% ../nbs/07_subsets.ipynb #c758a510
 @njit(cache=True, nogil=True)
 def _goal(best): return best*(1 - 1e-9) - 1e-22 # what is better only by rounding is not better
 
+# %% ../nbs/07_subsets.ipynb #64bd3a90
 @njit(cache=True, nogil=True)
 def _groups(dual, along, norms, free, rss, goal, most, group): # how many disjoint groups, up to `most`; and the length of the smallest
     p = len(dual)
@@ -227,7 +230,7 @@ def _begin(unit, dual, size, best): # `best`: squared residual to improve on
     if found > size: walk.depth[0] = -1
     return walk
 
-# %% ../nbs/07_subsets.ipynb #94246d9e
+# %% ../nbs/07_subsets.ipynb #8aa9511c
 @njit(cache=True, nogil=True)
 def _step_in(walk, d, j): # decide for j; whether the case must be searched
     c, left = d + 1, len(walk.chosen) - d - 1
@@ -247,6 +250,7 @@ def _step_in(walk, d, j): # decide for j; whether the case must be searched
     found, walk.length[c] = _groups(walk.dual[c], walk.along[c], walk.norms[c], walk.free[c], walk.rss[c], _goal(walk.best[0]), left + 1, walk.group[c])
     return found <= left
 
+# %% ../nbs/07_subsets.ipynb #abc34d25
 @njit(cache=True, nogil=True)
 def _go_on(walk, budget): # the number of steps made
     steps = 0
@@ -289,7 +293,7 @@ def _bases(unit, most=300): # sets of independent columns that contain all indep
             seen.update(smaller)
     return bases, _fit(unit, bases[0])[1] if todo else np.inf
 
-# %% ../nbs/07_subsets.ipynb #0bc89cb9
+# %% ../nbs/07_subsets.ipynb #361d0b4c
 def _walks(unit, bases, supports): # index of the size, columns and walk of everything to be searched
     walks = []
     for columns in bases:
@@ -300,6 +304,7 @@ def _walks(unit, bases, supports): # index of the size, columns and walk of ever
             else: walks.append((k, columns, _begin(small, dual, k + 1, _fit(unit, supports[k])[1])))
     return walks
 
+# %% ../nbs/07_subsets.ipynb #1b55a48b
 def _turns(unit, walks, supports, end): # let every walk go on until all are done or time is up; number of steps, and the walks still open
     best, steps, todo = [_fit(unit, support)[1] for support in supports], 0, list(walks)
     with tqdm(total=len(walks), desc="best subsets", leave=False, delay=1) as bar:
@@ -312,7 +317,7 @@ def _turns(unit, walks, supports, end): # let every walk go on until all are don
             else: bar.update()
     return steps, todo
 
-# %% ../nbs/07_subsets.ipynb #9077f952
+# %% ../nbs/07_subsets.ipynb #26663833
 def _exact(system, max_size, time_limit=60.0): # seconds
     end = perf_counter() + check_positive("time_limit", time_limit)
     _check_room(system.p, max_size)
@@ -327,6 +332,7 @@ def _exact(system, max_size, time_limit=60.0): # seconds
     _warn_of_gap(path, f"the search stopped after `time_limit={time_limit:g}` seconds" if todo else "the candidates depend on each other in very many ways")
     return path
 
+# %% ../nbs/07_subsets.ipynb #ae8644b1
 def _check_room(p, max_size, most=2e9):
     if 8*(max_size*p)**2 > most: raise ValueError(f"`solver='exact'` would need {8e-9*(max_size*p)**2:.0f} GB for {p} candidates up to size {max_size}; lower `max_size`, or use solver='two_step' or 'greedy'.")
 
@@ -353,7 +359,7 @@ def _solver(name, options): # the function of that name, if it takes these optio
         if option not in known: raise TypeError(f"`solver='{name}'` has no option `{option}`; it takes {', '.join(known) or 'none'}.")
     return function
 
-# %% ../nbs/07_subsets.ipynb #6f9722d8
+# %% ../nbs/07_subsets.ipynb #f1125197
 def best_subsets(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int | None = None, # largest number of terms; None for as many as can be searched
@@ -367,6 +373,7 @@ def best_subsets(
     max_size = check_whole("max_size", max_size, 1, system.p)
     return function(system, min(max_size, system.p - len(system.dependent)), **options)
 
+# %% ../nbs/07_subsets.ipynb #bc68e603
 def _affordable(p, most=40, then=12): # all sizes, unless there are many candidates
     if p <= most: return p
     warnings.warn(f"with {p} candidates, equations of up to {then} terms are compared; give `max_size` to change that.", UbicWarning, stacklevel=3)

@@ -5,19 +5,22 @@
 # %% auto #0
 __all__ = ['SubsetPath', 'best_subsets', 'plot_path']
 
-# %% ../nbs/07_subsets.ipynb #c75ae0a0
+# %% ../nbs/07_subsets.ipynb #1beaf0a8
 import warnings
+from collections import namedtuple
 from dataclasses import dataclass, field
 from functools import cache
+from inspect import signature
 from math import comb
+from time import perf_counter
 import numpy as np
 import pandas as pd
 from numba import njit
 from tqdm import tqdm
-from .field import UbicWarning, check_whole
-from .system import LinearSystem
+from .field import UbicWarning, check_positive, check_whole
+from .system import LinearSystem, _dependent
 
-# %% ../nbs/07_subsets.ipynb #e3cc1e95
+# %% ../nbs/07_subsets.ipynb #2579f1cc
 @dataclass(frozen=True, eq=False)
 class SubsetPath:
     "The best subset of candidates for each support size."
@@ -27,7 +30,7 @@ class SubsetPath:
     rss: np.ndarray # residual sum of squares
     solver: str = "exact"
     exact: bool = False # whether each subset is proven to be the best of its size
-    certificate: dict = field(default_factory=dict) # how many subsets were visited, bounded away or singular
+    certificate: dict = field(default_factory=dict) # what the solver counted; `gap` per size where it has a bound
 
     @property
     def sizes(self): return np.array([len(support) for support in self.supports])
@@ -44,7 +47,7 @@ class SubsetPath:
     def _repr_html_(self): return f"<p>{self!r}</p>" + self.table().to_html()
 
     def __repr__(self):
-        how = "exact" if self.exact else "approximate"
+        how = "exact" if self.exact else f"gap at most {max(self.certificate['gap']):.2%}" if "gap" in self.certificate else "heuristic"
         return f"SubsetPath({self.system.target}: sizes {self.sizes[0]} to {self.sizes[-1]} of {self.system.p} candidates, {self.solver}, {how})"
 
 # %% ../nbs/07_subsets.ipynb #c637f0c6
@@ -92,40 +95,228 @@ def _path(system, supports, **record):
     coef = [c*lengths[-1]/lengths[support] for support, (c, _) in zip(supports, fits)]
     return SubsetPath(system, [tuple(map(int, s)) for s in supports], coef, np.array([share for _, share in fits])*lengths[-1]**2, **record)
 
-# %% ../nbs/07_subsets.ipynb #aa5e4eb5
+# %% ../nbs/07_subsets.ipynb #d4ed8705
+def _dual(unit): # one vector per candidate, orthogonal to all other candidates
+    Q, R = np.linalg.qr(unit[:-1].T)
+    return np.ascontiguousarray(np.linalg.solve(R, Q.T))
+
+# %% ../nbs/07_subsets.ipynb #763de966
 @njit(cache=True, nogil=True)
-def _forward(unit, max_size): # order in which candidates are added
-    p = len(unit) - 1
-    work, order, free = unit.copy(), np.empty(max_size, np.int64), np.ones(p, np.bool_)
-    for k in range(max_size):
-        best, most = -1, -1.0
-        for j in range(p):
+def _leave_out(dual, along, norms, free, j): # the growth of the squared residual
+    for i in range(len(dual)):
+        if free[i] and i != j:
+            share = _dot(dual[i], dual[j])/norms[j]
+            for c in range(dual.shape[1]): dual[i, c] -= share*dual[j, c]
+            along[i] -= share*along[j]
+            norms[i] = _dot(dual[i], dual[i])
+    free[j] = False
+    return along[j]**2/norms[j]
+
+# %% ../nbs/07_subsets.ipynb #a0150e4c
+@njit(cache=True, nogil=True)
+def _complete(work, free): # the candidate to add, and the squared residual then
+    p = len(work) - 1
+    best, most = -1, -1.0
+    for j in range(p):
+        if free[j]:
             length = _dot(work[j], work[j])
             gain = _dot(work[j], work[p])**2/length if length > 1e-20 else 0.0
-            if free[j] and gain > most: best, most = j, gain
+            if gain > most: best, most = j, gain
+    return best, _dot(work[p], work[p]) - most
+
+@njit(cache=True, nogil=True)
+def _forward(unit, max_size): # order in which candidates are added
+    work, order, free = unit.copy(), np.empty(max_size, np.int64), np.ones(len(unit) - 1, np.bool_)
+    for k in range(max_size):
+        best, _ = _complete(work, free)
         order[k], free[best] = best, False
         if _dot(work[best], work[best]) > 1e-20:
             pivot = work.copy()
             _project(pivot, best, 0, work)
     return order
 
+# %% ../nbs/07_subsets.ipynb #b237c4dc
 @njit(cache=True, nogil=True)
-def _backward(unit): # candidates, the one dropped first last
-    chosen, order = np.arange(len(unit) - 1), np.empty(len(unit) - 1, np.int64)
-    while len(chosen):
-        worst, least = 0, np.inf
-        for a in range(len(chosen)):
-            share = _fit(unit, np.concatenate((chosen[:a], chosen[a + 1:])))[1]
-            if share < least: worst, least = a, share
-        order[len(chosen) - 1] = chosen[worst]
-        chosen = np.concatenate((chosen[:worst], chosen[worst + 1:]))
+def _backward(dual, target): # candidates, the one left out first last
+    p = len(dual)
+    order, free, along, norms = np.empty(p, np.int64), np.ones(p, np.bool_), np.empty(p), np.empty(p)
+    for j in range(p): along[j], norms[j] = _dot(dual[j], target), _dot(dual[j], dual[j])
+    for last in range(p - 1, -1, -1):
+        worst, least = -1, np.inf
+        for j in range(p):
+            if free[j] and along[j]**2 < least*norms[j]: worst, least = j, along[j]**2/norms[j]
+        order[last] = worst
+        _leave_out(dual, along, norms, free, worst)
     return order
 
-# %% ../nbs/07_subsets.ipynb #d3a7277a
-def _elimination(unit, max_size): # the better of the two, for each size; and the backward order
-    forward, backward = _forward(unit, max_size), _backward(unit)
-    pairs = [(forward[:size], backward[:size]) for size in range(1, max_size + 1)]
-    return [min(pair, key=lambda support: _fit(unit, support)[1]) for pair in pairs], backward
+# %% ../nbs/07_subsets.ipynb #e66e7286
+def _independent(system): return np.array([j for j, term in enumerate(system.terms) if str(term) not in system.dependent])
+
+def _orders(system, max_size): # forward, and backward among independent candidates
+    columns = _independent(system)
+    return _forward(system.unit, max_size), columns[_backward(_dual(system.unit[[*columns, -1]]), system.unit[-1])]
+
+def _better(unit, *supports): return min(supports, key=lambda support: _fit(unit, support)[1])
+
+# %% ../nbs/07_subsets.ipynb #aa61065f
+def _greedy(system, max_size):
+    forward, backward = _orders(system, max_size)
+    supports = [_better(system.unit, forward[:size], backward[:size]) for size in range(1, max_size + 1)]
+    return _path(system, supports, solver="greedy")
+
+# %% ../nbs/07_subsets.ipynb #20206bbe
+@njit(cache=True, nogil=True)
+def _exchange(unit, support): # swap single terms until nothing improves
+    support, best, turn, idle = support.copy(), _fit(unit, support)[1], 0, 0
+    work, source = np.empty_like(unit), np.empty_like(unit)
+    while idle < len(support):
+        free, old, work[:] = np.ones(len(unit) - 1, np.bool_), support[turn], unit
+        for c in range(len(support)):
+            free[support[c]] = c == turn
+            if c != turn and _dot(work[support[c]], work[support[c]]) > 1e-20:
+                source[:] = work
+                _project(source, support[c], 0, work)
+        support[turn], _ = _complete(work, free)
+        rss = _fit(unit, support)[1]
+        if rss < best*(1 - 1e-12): best, idle = rss, 0
+        else: support[turn], idle = old, idle + 1
+        turn = (turn + 1) % len(support)
+    return support
+
+# %% ../nbs/07_subsets.ipynb #099f4c60
+def _first_guess(system, max_size): # one good support per size
+    forward, backward = _orders(system, max_size)
+    found = [_exchange(system.unit, forward[:1])]
+    for size in range(2, max_size + 1):
+        larger = next(np.append(found[-1], j) for j in forward if j not in found[-1])
+        starts = {tuple(sorted(start)) for start in (forward[:size], backward[:size], larger)}
+        found.append(_better(system.unit, *(_exchange(system.unit, np.array(start)) for start in sorted(starts))))
+    return found
+
+# %% ../nbs/07_subsets.ipynb #c758a510
+@njit(cache=True, nogil=True)
+def _goal(best): return best*(1 - 1e-9) - 1e-22 # what is better only by rounding is not better
+
+# %% ../nbs/07_subsets.ipynb #64bd3a90
+@njit(cache=True, nogil=True)
+def _groups(dual, along, norms, free, rss, goal, most, group): # how many disjoint groups, up to `most`; and the length of the smallest
+    p = len(dual)
+    scratch, unused, members, smallest = np.empty_like(dual), free.copy(), np.empty(p, np.int64), p + 1
+    for count in range(most):
+        for i in range(p):
+            if free[i]: scratch[i] = dual[i]
+        a, n, f, level, length = along.copy(), norms.copy(), free.copy(), rss, 0
+        while level < goal:
+            j, top = -1, -1.0
+            for i in range(p):
+                if f[i] and unused[i] and a[i]**2 > top*n[i]: j, top = i, a[i]**2/n[i]
+            if j < 0: break
+            members[length], unused[j], length, level = j, False, length + 1, level + top
+            if level < goal: _leave_out(scratch, a, n, f, j)
+        if length < smallest and (level >= goal or count == 0): smallest, group[:length] = length, members[:length]
+        if level < goal: return count, smallest
+    return most, smallest
+
+# %% ../nbs/07_subsets.ipynb #7fae4d0a
+_Walk = namedtuple("_Walk", "primal dual along norms free rss group length turn chosen depth best winner")
+
+def _begin(unit, dual, size, best): # `best`: squared residual to improve on
+    p, width = len(unit) - 1, unit.shape[1]
+    walk = _Walk(np.zeros((size, p + 1, width)), np.zeros((size, p, width)), np.zeros((size, p)), np.ones((size, p)), np.ones((size, p), bool), np.zeros(size),
+                 *(np.zeros((size, p), int) if name == "group" else np.zeros(size, int) for name in ("group", "length", "turn", "chosen")),
+                 np.zeros(1, int), np.array([best]), np.zeros(size, int))
+    walk.primal[0], walk.dual[0], walk.rss[0] = unit, dual, _fit(unit, np.arange(p))[1]
+    walk.along[0], walk.norms[0] = walk.dual[0] @ unit[-1], np.sum(walk.dual[0]**2, axis=1)
+    found, walk.length[0] = _groups(walk.dual[0], walk.along[0], walk.norms[0], walk.free[0], walk.rss[0], _goal(walk.best[0]), size + 1, walk.group[0])
+    if found > size: walk.depth[0] = -1
+    return walk
+
+# %% ../nbs/07_subsets.ipynb #8aa9511c
+@njit(cache=True, nogil=True)
+def _step_in(walk, d, j): # decide for j; whether the case must be searched
+    c, left = d + 1, len(walk.chosen) - d - 1
+    walk.chosen[d], walk.free[c], walk.free[c, j], p = j, walk.free[d], False, walk.dual.shape[1]
+    norm = _dot(walk.primal[d, j], walk.primal[d, j])
+    for i in range(p + 1):
+        if i == p or walk.free[c, i]:
+            share = _dot(walk.primal[d, j], walk.primal[d, i])/norm
+            for q in range(walk.primal.shape[2]): walk.primal[c, i, q] = walk.primal[d, i, q] - share*walk.primal[d, j, q]
+    if left == 1:
+        last, rss = _complete(walk.primal[c], walk.free[c])
+        if last >= 0 and rss < walk.best[0]: walk.best[0], walk.winner[:c], walk.winner[c] = rss, walk.chosen[:c], last
+        return False
+    for i in range(p):
+        if walk.free[c, i]: walk.dual[c, i] = walk.dual[d, i]
+    walk.along[c], walk.norms[c], walk.rss[c], walk.turn[c] = walk.along[d], walk.norms[d], walk.rss[d], 0
+    found, walk.length[c] = _groups(walk.dual[c], walk.along[c], walk.norms[c], walk.free[c], walk.rss[c], _goal(walk.best[0]), left + 1, walk.group[c])
+    return found <= left
+
+# %% ../nbs/07_subsets.ipynb #abc34d25
+@njit(cache=True, nogil=True)
+def _go_on(walk, budget): # the number of steps made
+    steps = 0
+    while walk.depth[0] >= 0 and steps < budget:
+        d = walk.depth[0]
+        if walk.turn[d] == walk.length[d] or walk.rss[d] >= _goal(walk.best[0]):
+            walk.depth[0] -= 1
+            continue
+        j, steps = walk.group[d, walk.turn[d]], steps + 1
+        walk.turn[d] += 1
+        if _step_in(walk, d, j): walk.depth[0] = d + 1
+        walk.rss[d] += _leave_out(walk.dual[d], walk.along[d], walk.norms[d], walk.free[d], j)
+    return steps
+
+# %% ../nbs/07_subsets.ipynb #4b78ca70
+def _lower_bound(walk):
+    bound = walk.best[0]
+    for d in range(walk.depth[0] + 1):
+        low, high, left = walk.rss[d], walk.best[0], len(walk.chosen) - d
+        for _ in range(30):
+            middle = (low + high)/2
+            found, _ = _groups(walk.dual[d], walk.along[d], walk.norms[d], walk.free[d], walk.rss[d], middle, left + 1, np.empty_like(walk.group[d]))
+            low, high = (middle, high) if found > left else (low, middle)
+        bound = min(bound, low)
+    return bound
+
+# %% ../nbs/07_subsets.ipynb #a6ff139b
+def _bases(unit, most=300): # sets of independent columns that contain all independent subsets; and a bound for what they leave out
+    todo, bases = [tuple(range(len(unit) - 1))], []
+    seen = set(todo)
+    while todo and len(bases) < most:
+        columns = list(todo.pop())
+        dependent = [int(j) for j in _dependent(unit[columns], columns)]
+        if not dependent: bases.append(np.array(columns))
+        else:
+            before = columns[:columns.index(dependent[0])]
+            others = [j for j, share in zip(before, np.linalg.lstsq(unit[before].T, unit[dependent[0]], rcond=1e-12)[0]) if abs(share) > 1e-7]
+            smaller = [tuple(c for c in columns if c != j) for j in dependent[:1] + (others if len(others) > 1 else [])]
+            todo += [s for s in dict.fromkeys(smaller) if s not in seen]
+            seen.update(smaller)
+    return bases, _fit(unit, bases[0])[1] if todo else np.inf
+
+# %% ../nbs/07_subsets.ipynb #361d0b4c
+def _walks(unit, bases, supports): # index of the size, columns and walk of everything to be searched
+    walks = []
+    for columns in bases:
+        small = unit[[*columns, -1]]
+        dual = _dual(small)
+        for k in range(1, len(supports)):
+            if len(columns) == k + 1: supports[k] = _better(unit, supports[k], columns)
+            else: walks.append((k, columns, _begin(small, dual, k + 1, _fit(unit, supports[k])[1])))
+    return walks
+
+# %% ../nbs/07_subsets.ipynb #1b55a48b
+def _turns(unit, walks, supports, end): # let every walk go on until all are done or time is up; number of steps, and the walks still open
+    best, steps, todo = [_fit(unit, support)[1] for support in supports], 0, list(walks)
+    with tqdm(total=len(walks), desc="best subsets", leave=False, delay=1) as bar:
+        while todo and perf_counter() < end:
+            k, columns, walk = todo.pop(0)
+            walk.best[0] = min(walk.best[0], best[k])
+            steps += _go_on(walk, 200)
+            if walk.best[0] < best[k]: best[k], supports[k] = walk.best[0], np.sort(columns[walk.winner])
+            if walk.depth[0] >= 0: todo.append((k, columns, walk))
+            else: bar.update()
+    return steps, todo
 
 # %% ../nbs/07_subsets.ipynb #f6014890
 @njit(cache=True, nogil=True)
@@ -175,53 +366,86 @@ def _search(columns, root, max_size, tolerance, choices, best, winner, counts):
             if rss < best[depth]: best[depth], winner[depth] = rss, mask[depth]
             if depth < max_size and j + 1 < p: _bounds(work[depth], j + 1, scratch, bound[depth])
 
-# %% ../nbs/07_subsets.ipynb #5efbcb97
+# %% ../nbs/07_subsets.ipynb #4157a1d0
 @cache
 def _choices(p, max_size): # number of subsets of at most r out of m
     return np.array([np.cumsum([comb(m, r) for r in range(max_size + 1)]) for m in range(p + 1)])
 
-def _exact(system, max_size, largest=5e8):
-    p = system.p
-    total = sum(comb(p, size) for size in range(1, max_size + 1))
-    if p > 62: raise ValueError(f"`solver='exact'` can search at most 62 candidates, found {p}; leave some out or use solver='greedy'.")
-    if total > largest:
-        raise ValueError(f"`solver='exact'` would face {total:.1e} subsets of {p} candidates up to size {max_size}; lower `max_size` or use solver='greedy'.")
-    start, order = _elimination(system.unit, max_size)
-    columns = system.unit[[*order, p]]
+def _walk_through(system, max_size):
+    (forward, backward), p, unit = _orders(system, max_size), system.p, system.unit
+    order = np.array([*backward, *(j for j in range(p) if j not in backward)])
     best, winner, counts = np.full(max_size + 1, np.inf), np.zeros(max_size + 1, np.int64), np.zeros(3, np.int64)
-    place = np.argsort(order)
-    for support in start: # a first guess; strictly better ones replace it
-        best[len(support)] = _fit(system.unit, support)[1]*(1 + 1e-12)
-        winner[len(support)] = sum(1 << int(i) for i in place[support])
-    choices = _choices(p, max_size)
-    for root in tqdm(range(p), desc="best subsets", leave=False, disable=total < 1e6):
-        _search(columns, root, max_size, 1e-20, choices, best, winner, counts)
+    place, choices = np.argsort(order), _choices(p, max_size)
+    for size in range(1, max_size + 1): # a first guess; strictly better ones replace it
+        support = _better(unit, forward[:size], backward[:size])
+        best[size], winner[size] = _fit(unit, support)[1]*(1 + 1e-12), sum(1 << int(i) for i in place[support])
+    for root in range(p): _search(unit[[*order, p]], root, max_size, 1e-20, choices, best, winner, counts)
     supports = [[order[i] for i in range(p) if winner[size] >> i & 1] for size in range(1, max_size + 1)]
-    record = dict(zip(["visited", "bounded", "singular"], map(int, counts))) | {"all": total}
-    return _path(system, supports, solver="exact", exact=int(counts.sum()) == total, certificate=record)
+    record = dict(zip(["visited", "bounded", "singular"], map(int, counts))) | {"all": int(choices[p, max_size]) - 1, "gap": [0.0]*max_size}
+    return _path(system, supports, solver="exact", exact=int(counts.sum()) == record["all"], certificate=record)
 
-# %% ../nbs/07_subsets.ipynb #3f0e1d1d
-def _greedy(system, max_size): return _path(system, _elimination(system.unit, max_size)[0], solver="greedy")
+# %% ../nbs/07_subsets.ipynb #f927be2a
+def _exact(system, max_size, time_limit=60.0): # seconds
+    end = perf_counter() + check_positive("time_limit", time_limit)
+    if system.p <= 20: return _walk_through(system, max_size)
+    _check_room(system.p, max_size)
+    supports, unit = _first_guess(system, max_size), system.unit
+    bases, outside = _bases(unit)
+    steps, todo = _turns(unit, _walks(unit, bases, supports), supports, end)
+    bounds = np.full(max_size, outside)
+    for k, _, walk in todo: bounds[k] = min(bounds[k], _lower_bound(walk))
+    gap = [_gap(_fit(unit, support)[1], bound) for support, bound in zip(supports, bounds)]
+    total = sum(comb(system.p, size) for size in range(1, max_size + 1))
+    path = _path(system, supports, solver="exact", exact=not any(gap), certificate={"visited": steps, "all": total, "gap": gap})
+    _warn_of_gap(path, f"the search stopped after `time_limit={time_limit:g}` seconds" if todo else "the candidates depend on each other in very many ways")
+    return path
 
-_solvers = {"exact": _exact, "greedy": _greedy}
+# %% ../nbs/07_subsets.ipynb #ae8644b1
+def _check_room(p, max_size, most=2e9):
+    if 8*(max_size*p)**2 > most: raise ValueError(f"`solver='exact'` would need {8e-9*(max_size*p)**2:.0f} GB for {p} candidates up to size {max_size}; lower `max_size`, or use solver='two_step' or 'greedy'.")
 
+# %% ../nbs/07_subsets.ipynb #e3d91d48
+def _gap(rss, bound): # by how much the residual may exceed the least possible, as a share of it
+    return 0.0 if bound >= _goal(rss) else float(1 - max(bound, 0)/rss)
+
+def _warn_of_gap(path, reason, stacklevel=4):
+    open_sizes = [str(size) for size, gap in zip(path.sizes, path.certificate["gap"]) if gap > 0]
+    if open_sizes: warnings.warn(f"{reason}: for size {', '.join(open_sizes)} the best subset so far is given; a better one could save at most {max(path.certificate['gap']):.2%} of its residual.", UbicWarning, stacklevel=stacklevel)
+
+# %% ../nbs/07_subsets.ipynb #7f4a0609
+_here = {"exact": _exact, "greedy": _greedy}
+_elsewhere = ["miqp", "sos1", "frols", "l0bnb", "two_step"]
+
+def _solver(name, options): # the function of that name, if it takes these options
+    if not isinstance(name, str) or name not in [*_here, *_elsewhere]: raise ValueError(f"`solver` must be one of {', '.join([*_here, *_elsewhere])}, found {name!r}.")
+    if name in _here: function = _here[name]
+    else:
+        from ubic import solvers
+        function = getattr(solvers, name)
+    known = list(signature(function).parameters)[2:]
+    for option in options:
+        if option not in known: raise TypeError(f"`solver='{name}'` has no option `{option}`; it takes {', '.join(known) or 'none'}.")
+    return function
+
+# %% ../nbs/07_subsets.ipynb #f1125197
 def best_subsets(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int | None = None, # largest number of terms; None for as many as can be searched
-    solver: str = "exact", # or "greedy": forward and backward elimination
+    solver: str = "exact", # "exact", "greedy", "miqp", "sos1", "frols", "l0bnb" or "two_step"
+    **options, # of the solver, such as `time_limit` in seconds
 ) -> SubsetPath:
     "The best subset of candidates for every support size."
     if not isinstance(system, LinearSystem): raise TypeError(f"`system` must be a LinearSystem, found {type(system).__name__}; make one with ubic.LinearSystem(X, y, terms).")
-    if not isinstance(solver, str) or solver not in _solvers: raise ValueError(f"`solver` must be one of {', '.join(_solvers)}, found {solver!r}.")
-    if max_size is None: max_size = _affordable(system.p) if solver == "exact" and system.p <= 62 else system.p
+    function = _solver(solver, options)
+    if max_size is None: max_size = system.p if solver in ("greedy", "frols") else _affordable(system.p)
     max_size = check_whole("max_size", max_size, 1, system.p)
-    return _solvers[solver](system, min(max_size, system.p - len(system.dependent)))
+    return function(system, min(max_size, system.p - len(system.dependent)), **options)
 
-def _affordable(p, most=5e7): # all sizes, or those that keep the number of subsets within reason
-    size = p
-    while sum(comb(p, k) for k in range(1, size + 1)) > most: size -= 1
-    if size < p: warnings.warn(f"{p} candidates have too many subsets to try them all, so equations of up to {size} terms are compared; give `max_size` to change that.", UbicWarning, stacklevel=3)
-    return size
+# %% ../nbs/07_subsets.ipynb #bc68e603
+def _affordable(p, most=40, then=12): # all sizes, unless there are many candidates
+    if p <= most: return p
+    warnings.warn(f"with {p} candidates, equations of up to {then} terms are compared; give `max_size` to change that.", UbicWarning, stacklevel=3)
+    return then
 
 # %% ../nbs/07_subsets.ipynb #08e9880c
 def plot_path(

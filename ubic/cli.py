@@ -11,12 +11,12 @@ from math import isfinite
 from pathlib import Path
 from .field import UbicWarning, write_atomically
 
-# %% ../nbs/12_cli.ipynb #64af742e
+# %% ../nbs/12_cli.ipynb #5aeb2fc2
 def _parser():
     parser = argparse.ArgumentParser(prog="ubic", description="Discover the PDE behind noisy space-time data, and say how sure one can be.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     find = commands.add_parser("discover", help="find the equation behind a field")
-    find.add_argument("source", help="a dataset of the paper (burgers, kdv, ks), or a file: .nc .zarr .npz .npy .mat")
+    find.add_argument("source", help="a dataset of the paper (see `ubic data --help`), or a file: .nc .zarr .npz .npy .mat")
     find.add_argument("--target", help="unknown to explain; all by default")
     find.add_argument("--noise", type=float, default=0, metavar="PERCENT", help="add noise first")
     find.add_argument("--seed", type=int, default=0, help="of that noise")
@@ -28,7 +28,7 @@ def _parser():
     find.add_argument("--report", metavar="FILE", help="write a report (HTML) here")
     find.add_argument("--json", action="store_true", help="print JSON instead of text")
     data = commands.add_parser("data", help="make a dataset of the paper")
-    data.add_argument("name", help="burgers, kdv or ks")
+    data.add_argument("name", help="burgers, kdv, ks, navier_stokes, reaction_diffusion or gray_scott")
     data.add_argument("--out", metavar="FILE", help="write it here (.npz); otherwise it is only described")
     return parser
 

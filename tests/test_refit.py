@@ -1,5 +1,6 @@
 """Total least squares: its covariance, its estimates, its part in a discovery, and bad input."""
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,6 +71,22 @@ def test_intervals_hold_the_truth(scene):
         assert fit.fair and (np.abs(fit.coef - list(terms.values())) < 3.5*fit.std).all()
 
 
+def test_beating_takes_more_than_chance():
+    rng = np.random.default_rng(0)
+    fit = total_least_squares(two_unknowns()[1], ["u_xx", "v"], "u")
+    def with_residual(residual): return replace(fit, residual=residual)
+    noise = rng.standard_normal(300)
+    same, other, worse = with_residual(noise), with_residual(rng.standard_normal(300)), with_residual(noise + 0.8)
+    assert not same.beats(other) and not other.beats(same) and same.beats(worse) and not worse.beats(same)
+
+
+@pytest.mark.parametrize("noise", [1, 2])
+def test_coarse_grids_keep_least_squares(noise): # at little noise the grid, not the noise, limits the second equation
+    pde, field = two_unknowns(noise)
+    with warnings.catch_warnings(action="ignore", category=UbicWarning): found = ubic.discover(field, target="v", derivative_order=2)["v"]
+    assert set(map(str, found.terms)) == set(pde["v"]) and np.abs(np.array([found.pde()["v"][term] for term in pde["v"]])/list(pde["v"].values()) - 1).max() < 0.015
+
+
 def test_noise_does_not_pull_coefficients_to_zero():
     ks = ubic.add_noise(ubic.datasets.ks(), 100, seed=301)
     terms = ["u_xx", "u_xxxx", "u*u_x"]
@@ -114,6 +131,11 @@ def test_the_papers_ways_stay_least_squares(burgers, settings):
 def test_clean_data_stay_least_squares(burgers):
     assert not total_least_squares(burgers, ["u_xx", "u*u_x"]).fair
     with warnings.catch_warnings(action="ignore", category=UbicWarning): assert ubic.discover(burgers)["u"].refit is None
+
+
+def test_the_contest_stays_within_the_sizes_asked_for(burgers):
+    with warnings.catch_warnings(record=True, action="always") as caught: found = ubic.discover(ubic.add_noise(burgers, 30, seed=1), max_size=1)["u"]
+    assert found.size == 1 and not any("," in str(w.message).split(": ")[-1].split(";")[0] for w in caught if "Ambiguous" in str(w.message))
 
 
 def test_wide_boxes_leave_no_room_for_a_refit(burgers):

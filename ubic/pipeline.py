@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #cd3a47ff
+# %% ../nbs/10_pipeline.ipynb #3fe720a0
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 import numpy as np
 from . import denoise as denoising
 from . import library
-from .criterion import Selection, select
+from .criterion import select
 from .field import UbicWarning, check_field, check_whole, plot_field, true_pde
 from .posterior import evidence
 from .refit import Refitter
@@ -84,45 +84,55 @@ def _choose(ds, target, order, first, settings, max_size, solver, choice):
     if max_size and not first: max_size = min(max_size, system.p) # later looks have fewer candidates
     return select(best_subsets(system, max_size, solver), **choice)
 
-# %% ../nbs/10_pipeline.ipynb #62c266fe
+# %% ../nbs/10_pipeline.ipynb #e1f7ec8d
+def _alternatives(look, terms=None, **how): # of the sizes that were asked for
+    return [rival for rival in look.equivalents(terms, **how) if len(rival) <= look.path.sizes[-1]]
+
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
-    def __init__(self, field, target, box): self.refitter, self.known = Refitter(field, target, box), {}
+    def __init__(self, field, target, box):
+        self.field, self.target, self.box, self.known = field, target, box, {}
+        self.refitter = Refitter(field, target, box, most=600) # enough to decide
+
+    def final(self, terms): # on all boxes
+        refitter = Refitter(self.field, self.target, self.box)
+        return refitter.fit(terms) if refitter.rows > 3*len(terms) else None
 
     def fit(self, terms, ceiling=np.inf): # None when there are too few boxes
         key = tuple(terms)
-        if key not in self.known: self.known[key] = self.refitter.fit(terms, ceiling) if self.refitter.rows > 3*len(terms) else None
+        if key not in self.known: self.known[key] = self.refitter.fit(terms, ceiling, most_steps=10) if self.refitter.rows > 3*len(terms) else None
         return self.known[key]
 
     def judge(self, look, terms=None, most=12): # the terms that win, and rivals that cannot be ruled out
         terms = look.terms if terms is None else terms
-        rivals, fits, ceiling = look.equivalents(terms, within=10, minimal=False), [], np.inf
+        rivals = _alternatives(look, terms, within=10, minimal=False)
+        fits, ceiling = [], np.inf
         for each in [terms, *rivals[:most]] if rivals else []:
             fit = self.fit(each, ceiling)
             if fit and fit.fair: fits, ceiling = [*fits, fit], min(ceiling, fit.score + 100)
-        if not fits: return terms, look.equivalents(terms)
+        if not fits: return terms, _alternatives(look, terms)
         best = min(fits, key=lambda fit: fit.score)
-        left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: (fit.terms != list(terms), len(fit.terms), fit.score)) # what was chosen stays unless it is beaten
+        left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: (not set(fit.terms) <= set(terms), len(fit.terms), fit.score)) # what was chosen stays unless it is beaten, or can do with fewer terms
         return left[0].terms, [fit.terms for fit in left[1:] if not set(left[0].terms) < set(fit.terms)]
 
-# %% ../nbs/10_pipeline.ipynb #2cd8804d
+# %% ../nbs/10_pipeline.ipynb #2d046ce5
 def _exchange(look, terms): # the same look with other terms of their size
     path, support = look.path, tuple(sorted(look.path.system.terms.index(term) for term in terms))
     if support == look.support or len(support) not in path.sizes: return look
     k = int(np.flatnonzero(path.sizes == len(support))[0])
     path = _path(path.system, [support if i == k else s for i, s in enumerate(path.supports)], solver=path.solver, certificate=path.certificate)
     told = f"Least squares alone would choose {_listed(look.terms)}; with the noise in all terms taken into account, {_listed(terms)} explain the data better."
-    return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[told])
+    return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[*look.advice, told])
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #d48090b4
+# %% ../nbs/10_pipeline.ipynb #8bf9ad47
 def _look(used, field, target, order, settings, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
     looks = []
     for order in range(4, 0, -1) if order is None else [order]:
         with warnings.catch_warnings(record=True, action="always") as caught: look = _choose(used, target, order, not looks, settings, *stages)
         contest = _contest(field, target, look, settings)
-        best, doubts = contest.judge(look) if contest else (look.terms, look.equivalents())
+        best, doubts = contest.judge(look) if contest else (look.terms, _alternatives(look))
         look = _exchange(look, best)
         looks.append((look, contest, doubts))
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
@@ -133,16 +143,16 @@ def _contest(field, target, look, settings): # None when the settings ask for so
     contest = _Contest(field, target, library._chosen_box(field, look.path.system.terms, settings.get("half_width"), settings.get("order")))
     return contest if contest.refitter.noisy else None
 
-# %% ../nbs/10_pipeline.ipynb #bf2449fd
+# %% ../nbs/10_pipeline.ipynb #911eb9a8
 def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
     final, contest, doubts = looks[-1]
     known = set(final.path.system.terms)
     for look, earlier, _ in looks[:-1]:
         if not set(final.terms) <= set(look.path.system.terms): continue
-        best, rivals = earlier.judge(look, final.terms) if earlier else (final.terms, look.equivalents(final.terms))
+        best, rivals = earlier.judge(look, final.terms) if earlier else (final.terms, _alternatives(look, final.terms))
         doubts = doubts + [terms for terms in [best, *rivals] if not set(terms) <= known]
-    fit = contest and contest.fit(final.terms)
-    if fit and fit.fair: final = replace(final, refit=fit)
+    fit = contest and contest.final(final.terms)
+    if fit and fit.explains: final = replace(final, refit=fit)
     return _with_doubts(final, list(dict.fromkeys(map(tuple, doubts))))
 
 def _with_doubts(final, rivals):

@@ -80,6 +80,17 @@ def test_a_single_wave_is_called_ambiguous(name, percent):
     with pytest.warns(UbicWarning, match=words): ubic.discover(ubic.add_noise(field, percent, seed=0) if percent else field)
 
 
+@pytest.mark.parametrize("noise", [0, 5])
+def test_warnings_come_once_and_in_the_name_of_the_caller(noise):
+    u = np.repeat(np.exp(-0.3*np.linspace(0, 4, 81))[None], 128, 0)
+    if noise: u = u + 0.01*np.random.default_rng(0).standard_normal(u.shape)
+    field = xr.Dataset({"u": (("x", "t"), u)}, {"x": np.linspace(0, 5, 128), "t": np.linspace(0, 4, 81)})
+    with warnings.catch_warnings(record=True, action="always") as caught: ubic.discover(field)
+    messages = [str(w.message) for w in caught]
+    assert len(messages) == len(set(messages)) and all(w.filename == __file__ for w in caught)
+    if not noise: assert any("does not vary along x" in message for message in messages)
+
+
 def test_a_recipe_says_ambiguous_too():
     with pytest.warns(UbicWarning, match="Ambiguous"): ubic.discover(soliton(), recipe="kdv")
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from ubic.field import UbicWarning
 from ubic.spectral import simulate
 
 
@@ -117,7 +118,7 @@ def test_ill_posed_equations_diverge_quietly(pde):
 
 
 def test_missed_tolerance_is_a_warning():
-    from ubic.field import UbicWarning
+    from ubic.field import UbicWarning, UbicWarning
     with pytest.warns(UbicWarning, match="tolerance"): simulate({"u*u_x": -1, "u_xx": 0.5}, frame(16), [0, 0.5], tolerance=1e-20)
 
 
@@ -156,6 +157,12 @@ bad = {
     "tolerance": ({"u_xx": 1}, frame(), [0, 1], {"tolerance": -1}, ValueError, "`tolerance`"),
     "tolerance text": ({"u_xx": 1}, frame(), [0, 1], {"tolerance": "a"}, TypeError, "`tolerance`"),
 }
+
+
+def test_frames_that_can_be_mended_are_mended():
+    plain = simulate({"u_xx": 1}, frame(), [0, 1])
+    with pytest.warns(UbicWarning, match="descends"): assert simulate({"u_xx": 1}, frame().isel(x=slice(None, None, -1)), [0, 1]).identical(plain)
+    with pytest.warns(UbicWarning, match="negligible"): assert simulate({"u_xx": 1}, frame() + 1e-15j, [0, 1]).identical(plain)
 
 
 @pytest.mark.parametrize("case", bad)

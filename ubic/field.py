@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole', 'check_positive', 'as_rng', 'space_dims',
            'spacing', 'check_uniform', 'check_field', 'as_array', 'as_field', 'true_pde', 'add_noise', 'plot_field',
-           'write_atomically', 'save_field', 'load']
+           'write_atomically', 'save_field', 'need', 'load']
 
 # %% ../nbs/00_field.ipynb #759104ed
 import json, os, secrets, warnings, zipfile
@@ -527,11 +527,14 @@ def _read_npz(path):
             with archive.open(member) as file: _check_claim(member.filename, _npy_claim(file), member.file_size)
     with np.load(path, allow_pickle=False) as archive: return dict(archive)
 
-# %% ../nbs/00_field.ipynb #bc0dfd13
-def _need(package):
-    "Import an optional package, or say which extra brings it."
+# %% ../nbs/00_field.ipynb #0b60f562
+def need(
+    package: str, # to import
+    install: str, # what `pip install` has to be given
+): # the package
+    "Import an optional package, or say how to install it."
     try: return import_module(package)
-    except ImportError as error: raise ImportError(f'reading this file needs {package}; install it with: pip install "ubic[files]"') from error
+    except ImportError as error: raise ImportError(f"this needs the package {package}; install it with: pip install {install}") from error
 
 def _starts_with(path, magic):
     "Whether the first bytes of a file, or the first after MATLAB's 512-byte preamble, are these."
@@ -546,28 +549,28 @@ def _read_hdf_array(item):
     values = item[()]
     return (values["real"] + 1j * values["imag"] if values.dtype.names == ("real", "imag") else values).T
 
-# %% ../nbs/00_field.ipynb #c62906e7
+# %% ../nbs/00_field.ipynb #e1004404
 _HDF = b"\x89HDF\r\n\x1a\n"
 
 def _read_mat(path):
     "All numeric arrays of a MATLAB file."
     if _starts_with(path, _HDF):
-        h5py = _need("h5py")
+        h5py = need("h5py", '"ubic[files]"')
         with h5py.File(path) as file:
             return {n: _read_hdf_array(v) for n, v in file.items() if isinstance(v, h5py.Dataset) and v.attrs.get("MATLAB_class") != b"char"}
     from scipy.io import loadmat
     return {n: v for n, v in loadmat(path).items() if not n.startswith("__")}
 
-# %% ../nbs/00_field.ipynb #b4be5c4d
+# %% ../nbs/00_field.ipynb #0eb98f47
 def _read_nc(path):
     "A netCDF file, classic or HDF5."
-    if _starts_with(path, _HDF): _need("h5netcdf")
+    if _starts_with(path, _HDF): need("h5netcdf", '"ubic[files]"')
     elif not _starts_with(path, b"CDF"): raise ValueError("it does not start like a netCDF file")
     with xr.open_dataset(path, engine="h5netcdf" if _starts_with(path, _HDF) else "scipy", decode_times=False) as ds: return ds.load()
 
 def _read_zarr(path):
     "A Zarr store, left on disk."
-    _need("zarr")
+    need("zarr", '"ubic[files]"')
     return xr.open_zarr(path, decode_times=False)
 
 _READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}

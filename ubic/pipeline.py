@@ -72,7 +72,13 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #bad21903
+# %% ../nbs/10_pipeline.ipynb #57fd0129
+def _heard(function, *arguments): # what a function returns, and what it warned of
+    with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
+    for w in caught:
+        if not issubclass(w.category, UbicWarning): warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+    return result, [str(w.message) for w in caught if issubclass(w.category, UbicWarning)]
+
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return check_field(method(ds))
@@ -126,17 +132,17 @@ def _exchange(look, terms): # the same look with other terms of their size
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #8bf9ad47
+# %% ../nbs/10_pipeline.ipynb #aeca32e3
 def _look(used, field, target, order, settings, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
     looks = []
     for order in range(4, 0, -1) if order is None else [order]:
-        with warnings.catch_warnings(record=True, action="always") as caught: look = _choose(used, target, order, not looks, settings, *stages)
+        look, heard = _heard(_choose, used, target, order, not looks, settings, *stages)
         contest = _contest(field, target, look, settings)
         best, doubts = contest.judge(look) if contest else (look.terms, _alternatives(look))
         look = _exchange(look, best)
         looks.append((look, contest, doubts))
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
-    return looks, [str(w.message) for w in caught if issubclass(w.category, UbicWarning)]
+    return looks, heard
 
 def _contest(field, target, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
@@ -161,7 +167,7 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #2ec6f235
+# %% ../nbs/10_pipeline.ipynb #50e1a859
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain; None for all
@@ -176,25 +182,27 @@ def discover(
     **settings, # further settings of `library.weak`
 ) -> Discovery:
     "Find the PDE behind a field."
-    field = check_field(field)
-    if recipe is not None: return _follow(recipe, field, target)
-    if max_size is not None: check_whole("max_size", max_size, 1)
-    used = _denoised(field, denoise)
-    targets = list(field.data_vars) if target is None else [target]
-    if "terms" in settings: derivative_order = derivative_order or 2 # the terms given decide, not this number
-    stages = dict(power=power, **settings), max_size, solver, dict(mode=mode, tau0=tau0)
-    found, sentences = {}, {}
-    for name in targets:
-        looks, heard = _look(used, field, name, derivative_order, *stages)
-        found[name] = _concluded(looks)
-        sentences |= dict.fromkeys(heard + [s for s in found[name].advice if s.startswith("Ambiguous")])
-    for sentence in sentences: warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
+    field, sentences = _heard(check_field, field)
+    if recipe is not None: found, used, more = _follow(recipe, field, target)
+    else: found, used, more = _walk(field, target, denoise, derivative_order, dict(power=power, **settings), max_size, solver, dict(mode=mode, tau0=tau0))
+    for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-def _follow(recipe, field, target): # the paper's settings
+# %% ../nbs/10_pipeline.ipynb #ec954f2d
+def _walk(field, target, denoise, order, settings, max_size, *stages): # selections, the field used, and what there was to say
+    if max_size is not None: check_whole("max_size", max_size, 1)
+    if "terms" in settings: order = order or 2 # the terms given decide, not this number
+    (used, sentences), found = _heard(_denoised, field, denoise), {}
+    for name in list(field.data_vars) if target is None else [target]:
+        looks, heard = _look(used, field, name, order, settings, max_size, *stages)
+        found[name] = _concluded(looks)
+        sentences += heard + _ambiguity(found[name])
+    return found, used, sentences
+
+def _follow(recipe, field, target): # likewise, with the paper's settings
     from ubic.recipes import apply
-    used, found = apply(field, recipe, target)
+    (used, found), sentences = _heard(apply, field, recipe, target)
     found = _with_doubts(found, found.equivalents())
-    for sentence in found.advice:
-        if sentence.startswith("Ambiguous"): warnings.warn(sentence, UbicWarning, stacklevel=3)
-    return Discovery({next(iter(found.pde())): found}, field, used)
+    return {next(iter(found.pde())): found}, used, sentences + _ambiguity(found)
+
+def _ambiguity(selection): return [sentence for sentence in selection.advice if sentence.startswith("Ambiguous")]

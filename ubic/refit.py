@@ -5,31 +5,28 @@
 # %% auto #0
 __all__ = ['Refit', 'Refitter', 'total_least_squares', 'plot_refit']
 
-# %% ../nbs/09a_refit.ipynb #720bf0f3
+# %% ../nbs/09a_refit.ipynb #fc606b94
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
-from math import comb
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
-from .denoise import noise_level
+from .denoise import _noise
 from .field import UbicWarning, check_field
-from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_target, _pick_terms, _product, _smooth, _splits
+from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_target, _pick_terms, _product, _product_rule, _smooth
 from .terms import Equation, by_parts, latex
 
-# %% ../nbs/09a_refit.ipynb #61070b32
+# %% ../nbs/09a_refit.ipynb #ffd36d5d
 def _linearised(term, jets): # unknown → axes on the weight → coefficient field of the noise
     total = defaultdict(lambda: defaultdict(float))
     for (axes, monomial), factor in by_parts(term).items():
         for (name, inner), power in monomial:
             others = _product([jets(*jet)**(q - (jet == (name, inner))) for jet, q in monomial if q > (jet == (name, inner))], jets.shape)
-            for split in _splits(inner):
-                rest = "".join(dim*(inner.count(dim) - split.count(dim)) for dim in dict.fromkeys(inner))
-                ways = np.prod([comb(inner.count(dim), split.count(dim)) for dim in set(inner)])
-                total[name]["".join(sorted(axes + split))] += factor*power*ways*(-1)**len(axes + inner)*jets.derive(others, rest)
+            for taken, rest, ways in _product_rule(inner):
+                total[name]["".join(sorted(axes + taken))] += factor*power*ways*(-1)**len(axes + inner)*jets.derive(others, rest)
     return total
 
 # %% ../nbs/09a_refit.ipynb #8eb3e77d
@@ -123,7 +120,7 @@ class Refit:
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
     def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
-# %% ../nbs/09a_refit.ipynb #a93bb59f
+# %% ../nbs/09a_refit.ipynb #676464a4
 class Refitter:
     "Fits equations to one field, all on the same boxes."
     def __init__(self,
@@ -133,8 +130,8 @@ class Refitter:
         most: int = 2000, # boxes
     ):
         self.ds, self.target, self.boxes = ds.astype(float), target, _lattice(ds, box, most)
-        self.noise = {name: max(level, 1e-6*float(ds[name].std())) for name, level in noise_level(ds).items()}
         self.data = {name: u.values for name, u in self.ds.items()}
+        self.noise = {name: max(level, 1e-6*float(ds[name].std())) for name, level in ((name, _noise(u)) for name, u in self.data.items())}
         self.pairs = _Pairs(self.boxes)
 
     @property
@@ -147,22 +144,22 @@ class Refitter:
         jets = _Jets(self.ds.assign({name: (self.ds[name].dims, u) for name, u in values.items()}), _smooth(self.boxes.box))
         return np.stack([self.boxes(_conservative_pieces(term, jets)) for term in terms], axis=1), self.boxes([("t", jets(self.target), -1.0)]), jets
 
-# %% ../nbs/09a_refit.ipynb #d1b1e832
-def _spread_back(self, operators, multipliers): # Aᵀ: from rows to fields
-    grid, change = multipliers.reshape(self.pairs.shape), {}
+# %% ../nbs/09a_refit.ipynb #b773155c
+def _spread_back(refitter, operators, multipliers): # Aᵀ: from rows to fields
+    grid, change = multipliers.reshape(refitter.pairs.shape), {}
     for name, pieces in operators.items():
-        change[name] = self.noise[name]**2*sum(field*self.boxes.back(axes, grid) for axes, field in pieces.items())
+        change[name] = refitter.noise[name]**2*sum(field*refitter.boxes.back(axes, grid) for axes, field in pieces.items())
     return change
 
-def _step(self, state, terms, coef): # one linearised problem
-    state = {name: _smoothed(u, self.boxes) for name, u in state.items()}
-    X, y, jets = self._system(state, terms)
-    A = _noise_operator(self.target, terms, coef, jets)
-    s = y - X @ coef + self.boxes((axes, field*(self.data[name] - state[name]), 1.0) for name, pieces in A.items() for axes, field in pieces.items())
-    root = np.linalg.cholesky(self.pairs.covariance(A, self.noise))
+def _step(refitter, state, terms, coef): # one linearised problem
+    state = {name: _smoothed(u, refitter.boxes) for name, u in state.items()}
+    X, y, jets = refitter._system(state, terms)
+    A = _noise_operator(refitter.target, terms, coef, jets)
+    s = y - X @ coef + refitter.boxes((axes, field*(refitter.data[name] - state[name]), 1.0) for name, pieces in A.items() for axes, field in pieces.items())
+    root = np.linalg.cholesky(refitter.pairs.covariance(A, refitter.noise))
     delta, spread, rest = _least_squares(*(solve_triangular(root, rows, lower=True) for rows in (X, s)))
-    correction = _spread_back(self, A, solve_triangular(root, rest, lower=True, trans="T"))
-    return coef + delta, {name: u - correction.get(name, 0) for name, u in self.data.items()}, spread, rest
+    correction = _spread_back(refitter, A, solve_triangular(root, rest, lower=True, trans="T"))
+    return coef + delta, {name: u - correction.get(name, 0) for name, u in refitter.data.items()}, spread, rest
 
 # %% ../nbs/09a_refit.ipynb #751df47a
 @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small

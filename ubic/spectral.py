@@ -17,8 +17,8 @@ import xarray as xr
 from scipy import fft
 from tqdm import tqdm
 
-# %% ../nbs/02_spectral.ipynb #7fe5d123
-from .field import AXES, UbicWarning, as_array, check_positive, check_uniform, check_whole, space_dims, spacing
+# %% ../nbs/02_spectral.ipynb #476fb348
+from .field import AXES, UbicWarning, _check_axis, _split_complex, as_array, check_positive, check_uniform, check_whole, space_dims, spacing
 from .terms import Term, by_parts, evaluate, is_exact_derivative, parse_term
 
 # %% ../nbs/02_spectral.ipynb #982f8e7d
@@ -197,14 +197,16 @@ def _check_terms(equations, dims):
             strange = sorted(set(term.derivative[1]) - set(dims)) if term.derivative else []
             if strange: raise ValueError(f"`pde` has the term {term} in the equation for {target}, but `initial` has no axis {strange[0]}; it has {dims}.")
 
-# %% ../nbs/02_spectral.ipynb #5f4aeb52
+# %% ../nbs/02_spectral.ipynb #f90c97a1
 def _check_values(name, u):
-    "Raise unless the starting values are finite real numbers."
+    "The starting values if they are finite real numbers, or an error."
+    if u.dtype.kind == "c": u = _split_complex(name, u).get(name, u)
     if u.dtype.kind not in "fiu": raise TypeError(f"`{name}` holds values of type {u.dtype}; it must hold real numbers.")
     bad = int((~np.isfinite(u.values)).sum())
     if bad: raise ValueError(f"`{name}` has {bad} values in `initial` that are not finite; fill them in or choose another frame.")
+    return u
 
-# %% ../nbs/02_spectral.ipynb #3d0aad8e
+# %% ../nbs/02_spectral.ipynb #d8b6a322
 _MIN_MODES = 8
 
 def _read_frame(initial):
@@ -215,11 +217,10 @@ def _read_frame(initial):
     if not initial.data_vars: raise ValueError("`initial` has no variables; it needs the unknowns of `pde`.")
     if not dims or any(set(u.dims) != set(dims) for u in initial.data_vars.values()): raise ValueError(f"`initial` has axes {tuple(initial.dims)}; every unknown needs x, or x and y, or x, y and z.")
     for dim in dims:
-        if dim not in initial.coords: raise ValueError(f"`initial` has no coordinate values for {dim}; give them with assign_coords.")
         if initial.sizes[dim] < _MIN_MODES: raise ValueError(f"`initial` has {initial.sizes[dim]} points along {dim}; at least {_MIN_MODES} are needed.")
-    for name, u in initial.data_vars.items(): _check_values(name, u)
-    coords = {dim: (dim, check_uniform(dim, initial[dim].values), initial[dim].attrs) for dim in dims}
-    return xr.Dataset({name: (dims, u.transpose(*dims).values, u.attrs) for name, u in initial.data_vars.items()}, coords)
+        initial = _check_axis(initial, dim)
+    values = {name: _check_values(name, u).transpose(*dims) for name, u in initial.data_vars.items()}
+    return xr.Dataset({name: (dims, u.values, u.attrs) for name, u in values.items()}, {dim: initial[dim] for dim in dims})
 
 # %% ../nbs/02_spectral.ipynb #1fa4a65d
 def _read_times(t):

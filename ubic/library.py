@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #61173f27
+# %% ../nbs/06_library.ipynb #45eba182
 from math import comb
 from numbers import Real
 import numpy as np
@@ -13,7 +13,8 @@ import scipy.sparse as sparse
 from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
-from .field import as_rng, check_field, check_whole, space_dims, spacing
+from tqdm import tqdm
+from .field import _flat_axes, as_rng, check_field, check_whole, space_dims, spacing
 from .system import LinearSystem
 from .terms import by_parts, candidates, evaluate, parse_term
 
@@ -24,7 +25,18 @@ def _stencil(offsets, d): # weights that give the d-th derivative at offset 0
     right[d] = np.prod(np.arange(1, d + 1))
     return np.linalg.solve(powers, right)
 
-# %% ../nbs/06_library.ipynb #7165f1e0
+# %% ../nbs/06_library.ipynb #bca268d7
+@njit(cache=True, nogil=True)
+def _inside(u, weights, scale, result): # central differences along the middle axis of three
+    half = len(weights)//2
+    for a in range(u.shape[0]):
+        for i in range(half, u.shape[1] - half):
+            for b in range(u.shape[2]):
+                total = 0.0
+                for k in range(len(weights)): total += weights[k]*u[a, i - half + k, b]
+                result[a, i, b] = total/scale
+
+# %% ../nbs/06_library.ipynb #5feb9aea
 def difference(
     values, # array
     step: float, # grid spacing
@@ -34,26 +46,26 @@ def difference(
 ):
     "Derivative along an axis: central inside, one-sided at the ends, all of one accuracy."
     if accuracy not in (2, 4, 6, 8): raise ValueError(f"`accuracy` must be 2, 4, 6 or 8, found {accuracy!r}.")
-    u = np.moveaxis(np.asarray(values), axis, 0)
-    half, ends = (d + 1)//2 + accuracy//2 - 1, d + accuracy
-    if len(u) < max(2*half + 1, ends):
-        raise ValueError(f"the axis has {len(u)} points; derivatives of order {d} with `accuracy={accuracy}` need at least {max(2*half + 1, ends)}.")
-    result, middle = np.empty(u.shape, np.result_type(u, float)), slice(half, len(u) - half)
-    weights = _stencil(np.arange(-half, half + 1), d)
-    result[middle] = sum(w*u[half + k:len(u) - half + k] for k, w in zip(range(-half, half + 1), weights) if w)
+    values = np.ascontiguousarray(values, dtype=float)
+    result, half, ends = np.empty(values.shape), (d + 1)//2 + accuracy//2 - 1, d + accuracy
+    u, along = np.moveaxis(values, axis, 0), np.moveaxis(result, axis, 0)
+    if len(u) < ends + half - 1:
+        raise ValueError(f"the axis has {len(u)} points; derivatives of order {d} with `accuracy={accuracy}` need at least {ends + half - 1}.")
+    around = int(np.prod(values.shape[:axis])), len(u), -1
+    _inside(values.reshape(around), _stencil(np.arange(-half, half + 1), d), step**d, result.reshape(around))
     forward, backward = _stencil(np.arange(ends), d), _stencil(-np.arange(ends), d)
     for i in range(half):
-        result[i] = np.tensordot(forward, u[i:i + ends], 1)
-        result[-1 - i] = np.tensordot(backward, u[len(u) - 1 - i::-1][:ends], 1)
-    return np.moveaxis(result/step**d, 0, axis)
+        along[i] = np.tensordot(forward, u[i:i + ends], 1)/step**d
+        along[-1 - i] = np.tensordot(backward, u[len(u) - 1 - i::-1][:ends], 1)/step**d
+    return result
 
-# %% ../nbs/06_library.ipynb #51f54249
+# %% ../nbs/06_library.ipynb #0bc9dc19
 class _Jets:
     "Data and their derivatives, each computed once."
-    def __init__(self, ds, differentiate): # function (array, dim, step, order, axis)
+    def __init__(self, ds, differentiate, steps=None): # function (array, dim, step, order, axis); grid spacing of each axis, found when None
         self.dims, self.differentiate = [*space_dims(ds), "t"], differentiate
         self.values = {name: np.asarray(ds[name].values, float) for name in ds.data_vars}
-        self.steps = {dim: spacing(ds, dim) for dim in self.dims}
+        self.steps = steps or {dim: spacing(ds, dim) for dim in self.dims}
         self.known = {}
 
     def derive(self, array, axes):
@@ -63,6 +75,10 @@ class _Jets:
     def __call__(self, name, axes=""):
         if (name, axes) not in self.known: self.known[name, axes] = self.derive(self.values[name], axes)
         return self.known[name, axes]
+
+    def factor(self, powers, axes=""): # derivative of a monomial; powers as products, which are faster
+        if len(powers) == 1 and powers[0][1] == 1: return self(powers[0][0], axes)
+        return self.derive(_product((self.values[name] for name, power in powers for _ in range(power)), self.shape), axes)
 
     @property
     def shape(self): return next(iter(self.values.values())).shape
@@ -86,18 +102,19 @@ def _conservative_pieces(term, jets): # (axes on the weight, data product, facto
     for (axes, monomial), factor in by_parts(term).items():
         yield axes, _product((jets(*jet)**power for jet, power in monomial), jets.shape), factor*(-1)**len(axes)
 
-# %% ../nbs/06_library.ipynb #ec9f8120
-def _pysindy_pieces(term, jets):
-    factor = _product((jets(name)**power for name, power in term.powers), jets.shape)
-    if not term.derivative: yield "", factor, 1.0; return
+# %% ../nbs/06_library.ipynb #6dc2cf4d
+_one = (), "" # the factor 1
+
+def _pysindy_pieces(term): # (axes on the weight, two factors, coefficient)
+    if not term.derivative: yield "", (term.powers, ""), _one, 1.0; return
     name, axes = term.derivative
-    if not term.powers: yield axes, jets(name), (-1.0)**len(axes); return
+    if not term.powers: yield axes, _one, (((name, 1),), ""), (-1.0)**len(axes); return
     moved = "".join(dim*(axes.count(dim)//2) for dim in dict.fromkeys(axes))
     kept = "".join(dim*(axes.count(dim) - axes.count(dim)//2) for dim in dict.fromkeys(axes))
     for split in _splits(moved):
         rest = "".join(dim*(moved.count(dim) - split.count(dim)) for dim in dict.fromkeys(moved))
         ways = np.prod([comb(moved.count(dim), split.count(dim)) for dim in set(moved)])
-        yield split, jets.derive(factor, rest)*jets(name, kept), float((-1)**len(moved)*ways)
+        yield split, (term.powers, rest), (((name, 1),), kept), float((-1)**len(moved)*ways)
 
 def _splits(axes): # all ways to take some of the letters
     options = [""]
@@ -216,44 +233,136 @@ def _draw_boxes(ds, half_width, rows, rng): # per axis: first index and number o
             raise ValueError(f"`half_width` along {dim} is {half:.4g}, so that a box holds {counts[-1].min()} grid point(s); make it at least {spacing(ds, dim):.4g}.")
     return np.array(starts).T, np.array(counts).T
 
-# %% ../nbs/06_library.ipynb #51e33f1d
+# %% ../nbs/06_library.ipynb #30afaac3
 @njit(cache=True, nogil=True)
-def _box_sums(stack, starts, counts, wx, wt, out):
-    for k in range(len(starts)):
-        i0, j0, nx, nt = starts[k, 0], starts[k, 1], counts[k, 0], counts[k, 1]
-        for i in range(nx):
-            for j in range(nt):
-                weight = wx[nx, i]*wt[nt, j]
-                for f in range(stack.shape[2]): out[k, f] += weight*stack[i0 + i, j0 + j, f]
+def _copy_box(stack, start, count, block): # unknowns and derivatives in one box, each in a row
+    p = 0
+    for i in range(start[0], start[0] + count[0]):
+        for j in range(start[1], start[1] + count[1]):
+            for l in range(start[2], start[2] + count[2]):
+                line = stack[i, j, l]
+                for m in range(start[3], start[3] + count[3]):
+                    for a in range(stack.shape[4]): block[a, p] = line[m, a]
+                    p += 1
+    return p
 
-# %% ../nbs/06_library.ipynb #2d2505d3
+@njit(cache=True, nogil=True)
+def _multiply(block, size, powers): # monomials of the first rows, in the last rows
+    for r in range(len(powers)):
+        row = block[len(block) - len(powers) + r, :size]
+        row[:] = 1.0
+        for a in range(powers.shape[1]):
+            for _ in range(powers[r, a]):
+                for p in range(size): row[p] *= block[a, p]
+
+@njit(cache=True, nogil=True)
+def _fill_weights(tables, orders, count, weights): # product of one short vector per axis
+    p = 0
+    x, y, z, t = tables[0, orders[0], count[0]], tables[1, orders[1], count[1]], tables[2, orders[2], count[2]], tables[3, orders[3], count[3]]
+    for i in range(count[0]):
+        for j in range(count[1]):
+            for l in range(count[2]):
+                scale = x[i]*y[j]*z[l]
+                for m in range(count[3]): weights[p + m] = scale*t[m]
+                p += count[3]
+
+# %% ../nbs/06_library.ipynb #1db67b52
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _dot(a, b):
+    total = 0.0
+    for p in range(len(a)): total += a[p]*b[p]
+    return total
+
+@njit(cache=True, nogil=True)
+def _box_sums(stack, starts, counts, tables, orders, powers, pairs, out): # pairs: weight, second factor, first factor of each piece
+    largest = counts[:, 0].max()*counts[:, 1].max()*counts[:, 2].max()*counts[:, 3].max()
+    block, weights, weighted = np.empty((stack.shape[4] + len(powers), largest)), np.empty(largest), np.empty(largest)
+    for k in range(len(starts)):
+        size, weight, second = _copy_box(stack, starts[k], counts[k], block), -1, -1
+        _multiply(block, size, powers)
+        for piece in range(len(pairs)):
+            if pairs[piece, 0] != weight:
+                weight, second = pairs[piece, 0], -1
+                _fill_weights(tables, orders[weight], counts[k], weights)
+            if pairs[piece, 1] != second:
+                second = pairs[piece, 1]
+                for p in range(size): weighted[p] = weights[p]*block[second, p]
+            out[k, piece] = _dot(weighted[:size], block[pairs[piece, 2], :size])
+
+# %% ../nbs/06_library.ipynb #5d26bc3b
+class _Plan:
+    "The pieces of several columns as numbers: sorted, with every weight and every factor named once."
+    def __init__(self, columns, dims): # one list of pieces per column
+        pieces = [(axes, second, first, factor, j) for j, column in enumerate(columns) for axes, first, second, factor in column]
+        factors = list(dict.fromkeys(factor for piece in pieces for factor in piece[1:3]))
+        unknowns = [(((name, 1),), "") for name in dict.fromkeys(name for powers, _ in factors for name, _ in powers)]
+        self.stored = unknowns + [factor for factor in factors if factor[1]] # the others are products of the unknowns
+        products = [factor for factor in factors if factor not in self.stored]
+        self.powers = np.array([[dict(powers).get(name, 0) for ((name, _),), _ in unknowns] for powers, _ in products], dtype=int).reshape(len(products), len(unknowns))
+        weights, factors = list(dict.fromkeys(piece[0] for piece in pieces)), self.stored + products
+        self.orders = np.array([[axes.count(dim) for dim in dims] for axes in weights])
+        numbers = [(weights.index(w), factors.index(s), factors.index(f), factor, j) for w, s, f, factor, j in pieces]
+        numbers.sort(key=lambda n: n[:3])
+        self.pairs = np.array([n[:3] for n in numbers])
+        self.to_columns = sparse.csr_array(([n[3] for n in numbers], (np.arange(len(numbers)), [n[4] for n in numbers])), (len(numbers), len(columns)))
+
+# %% ../nbs/06_library.ipynb #02d7b5e5
+_slab_bytes = 2**29 # all arrays of a slab together
+
+@njit(cache=True, nogil=True)
+def _interleave(rows, out): # arrays × points → points × arrays, in pieces that stay in the cache
+    for first in range(0, rows.shape[1], 256):
+        for a in range(len(rows)):
+            for p in range(first, min(first + 256, rows.shape[1])): out[p, a] = rows[a, p]
+
 class _RandomBoxes:
     "Boxes around random centres, shrunk to the grid points inside them."
-    def __init__(self, ds, half_width, orders, rows, rng):
-        self.dims, self.orders = [*space_dims(ds), "t"], orders
-        if len(self.dims) != 2: raise ValueError(f"`form='pysindy'` needs one space axis, found {len(self.dims) - 1}; use the conservative form.")
-        self.steps = [spacing(ds, dim) for dim in self.dims]
+    def __init__(self, ds, half_width, orders, rows, rng, accuracy):
+        self.ds, self.dims, self.order, self.accuracy = ds, [*space_dims(ds), "t"], orders, accuracy
+        self.steps = {dim: spacing(ds, dim) for dim in self.dims}
         self.starts, self.counts = _draw_boxes(ds, half_width, rows, rng)
         self.n_eff = float(np.clip(np.prod([ds.sizes[d]/c for d, c in zip(self.dims, self.counts.mean(axis=0))]), 2, rows))
 
-    def _table(self, axis, d): # weights by number of points
-        sizes = np.unique(self.counts[:, axis])
-        table = np.zeros((sizes[-1] + 1, sizes[-1]))
-        for n in sizes: table[n, :n] = _hat_weights(n, self.orders[self.dims[axis]], d)*((n - 1)/2*self.steps[axis])**(1 - d)
-        return table
+    def _tables(self, highest): # weights by axis, derivative and number of points
+        largest = self.counts.max()
+        tables = np.zeros((len(self.dims), highest + 1, largest + 1, largest))
+        for axis, dim in enumerate(self.dims):
+            for n in np.unique(self.counts[:, axis]):
+                for d in range(highest + 1): tables[axis, d, n, :n] = _hat_weights(n, self.order[dim], d)*((n - 1)/2*self.steps[dim])**(1 - d)
+        return tables
+
+    def _slab(self, factors, low, high): # the factors between two indices of the first axis
+        size, d = self.ds.sizes[self.dims[0]], max((axes.count(self.dims[0]) for _, axes in factors), default=0)
+        margin = 2*d + 2*self.accuracy # more than any stencil reaches
+        first, last = max(0, low - margin), min(size, high + margin)
+        jets = _Jets(self.ds.isel({self.dims[0]: slice(first, last)}), _plain(self.accuracy), self.steps)
+        arrays = [jets.factor(*factor) for factor in factors]
+        stack = np.empty((high - low, *jets.shape[1:], len(factors)))
+        for i in range(len(stack)): _interleave(np.stack([array[low - first + i].ravel() for array in arrays]), stack[i].reshape(-1, len(factors)))
+        return stack
+
+    def _slabs(self, factors): # numbers of the boxes that begin in one slab, slab by slab
+        size, rest = self.ds.sizes[self.dims[0]], np.prod([self.ds.sizes[dim] for dim in self.dims[1:]])
+        width = max(1, _slab_bytes//(8*len(factors)*rest) - self.counts[:, 0].max())
+        width = np.ceil(size/np.ceil(size/width)) # all about as wide
+        order = np.lexsort((self.starts[:, -1], *(self.starts[:, :-1]//8).T[::-1], self.starts[:, 0]//width)) # neighbours follow each other
+        return np.split(order, np.flatnonzero(np.diff(self.starts[order, 0]//width)) + 1)
 
     def __call__(self, columns): # of pieces → rows × columns
-        total = np.zeros((len(self.starts), len(columns)))
-        pieces = [(axes, j, array, factor) for j, column in enumerate(columns) for axes, array, factor in column]
-        for axes in dict.fromkeys(piece[0] for piece in pieces):
-            group = [piece[1:] for piece in pieces if piece[0] == axes]
-            out = np.zeros((len(self.starts), len(group)))
-            tables = [self._table(i, axes.count(dim)) for i, dim in enumerate(self.dims)]
-            _box_sums(np.stack([factor*array for _, array, factor in group], axis=-1), self.starts, self.counts, *tables, out)
-            np.add.at(total.T, [j for j, _, _ in group], out.T)
+        plan, absent = _Plan(columns, self.dims), [len(self.dims) - 1]*(4 - len(self.dims)) # axes put in before t
+        starts, counts = (np.insert(array, absent, fill, axis=1) for array, fill in ((self.starts, 0), (self.counts, 1)))
+        tables, orders = np.insert(self._tables(plan.orders.max()), absent, 1.0, axis=0), np.insert(plan.orders, absent, 0, axis=1)
+        total = np.empty((len(starts), len(columns)))
+        for boxes in tqdm(self._slabs(plan.stored), desc="weak library", leave=False, delay=2):
+            low, high = starts[boxes, 0].min(), (starts + counts)[boxes, 0].max()
+            stack = self._slab(plan.stored, low, high)
+            stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
+            sums = np.empty((len(boxes), len(plan.pairs)))
+            _box_sums(stack, starts[boxes] - [low, 0, 0, 0], counts[boxes], tables, orders, plan.powers, plan.pairs, sums)
+            total[boxes] = sums @ plan.to_columns
         return total
 
-# %% ../nbs/06_library.ipynb #6746dc2b
+# %% ../nbs/06_library.ipynb #c717d25b
 def _pick_target(ds, target):
     names = list(ds.data_vars)
     if target is None and len(names) == 1: target = names[0]
@@ -271,11 +380,19 @@ def _pick_terms(ds, terms, power, derivative_order, constant):
     terms = [parse_term(term) for term in terms]
     if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
     for term in terms:
+        if terms.count(term) > 1: raise ValueError(f"`terms` names {term} more than once; keep one of them.")
         for name in term.unknowns:
             if name not in ds.data_vars: raise ValueError(f"`terms` has {term}, but the field has no {name!r}; it has {', '.join(ds.data_vars)}.")
         for dim in term.derivative[1] if term.derivative else "":
             if dim not in dims: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
     return terms
+
+# %% ../nbs/06_library.ipynb #88d1b940
+def _without_rounding(X, ds, terms): # columns of derivatives along flat axes set to zero
+    flat = {name: set(_flat_axes(name, u)) for name, u in ds.data_vars.items()}
+    for j, term in enumerate(terms):
+        if term.derivative and flat[term.derivative[0]] & set(term.derivative[1]): X[:, j] = 0
+    return X
 
 # %% ../nbs/06_library.ipynb #5292bc1b
 def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing when None
@@ -314,7 +431,7 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #06a9d5d6
+# %% ../nbs/06_library.ipynb #1ef00137
 def weak(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained; needed when there are several
@@ -337,7 +454,7 @@ def weak(
     if rows is not None: _check_rows(rows, terms)
     rng = as_rng(seed)
     X, y, n_eff = build(ds, target, terms, half_width, order, rows, rng, accuracy)
-    return LinearSystem(X, y, terms, f"{target}_t", n_eff)
+    return LinearSystem(_without_rounding(X, ds, terms), y, terms, f"{target}_t", n_eff)
 
 # %% ../nbs/06_library.ipynb #d56c9305
 def _weak_conservative(ds, target, terms, half_width, order, rows, rng, _):
@@ -350,7 +467,7 @@ def _weak_conservative(ds, target, terms, half_width, order, rows, rng, _):
     chosen = np.sort(rng.choice(len(y), rows, replace=False))
     return X[chosen], y[chosen], min(boxes.n_eff, rows)
 
-# %% ../nbs/06_library.ipynb #ed2c5ff7
+# %% ../nbs/06_library.ipynb #3844a96c
 def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
     dims = [*space_dims(ds), "t"]
     widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width, dims)
@@ -358,11 +475,11 @@ def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
     for dim in dims:
         _check_width(dim, widths[dim], ds)
         _check_order(dim, orders[dim], terms)
-    jets, boxes = _Jets(ds, _plain(accuracy)), _RandomBoxes(ds, widths, orders, 10_000 if rows is None else rows, rng)
-    table = boxes([list(_pysindy_pieces(term, jets)) for term in terms] + [[("t", jets(target), -1.0)]])
+    boxes = _RandomBoxes(ds, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
+    table = boxes([list(_pysindy_pieces(term)) for term in terms] + [[("t", _one, (((target, 1),), ""), -1.0)]])
     return table[:, :-1], table[:, -1], boxes.n_eff
 
-# %% ../nbs/06_library.ipynb #f10eb26e
+# %% ../nbs/06_library.ipynb #0ac9cadc
 def strong(
     ds, # field
     target: str | None = None, # unknown whose time derivative is explained
@@ -381,4 +498,4 @@ def strong(
     jets = _Jets(ds, _plain(accuracy))
     inside = (slice(crop, -crop or None),)*len(jets.shape)
     columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside].ravel() for term in terms]
-    return LinearSystem(np.stack(columns, axis=1), jets(target, "t")[inside].ravel(), terms, f"{target}_t")
+    return LinearSystem(_without_rounding(np.stack(columns, axis=1), ds, terms), jets(target, "t")[inside].ravel(), terms, f"{target}_t")

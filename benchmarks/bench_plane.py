@@ -59,7 +59,7 @@ def library_of_boxes(ds, rows, quick):
     def ours(rows): return weak(ds, "u", terms=paper_terms["reaction_diffusion"], form="pysindy", rows=rows, seed=np.random.RandomState(0))
     ours(100)
     ours_s, _ = median_time(lambda: ours(rows), 5)
-    few, some = (rows//20, rows//8) if quick else (0, rows)
+    few, some = (rows//20, rows//4) if quick else (0, rows)
     few_s = median_time(lambda: peer_library(ds, few), 1)[0] if quick else 0.0
     some_s, (X, y) = median_time(lambda: peer_library(ds, some), 1)
     peer_s = few_s + (some_s - few_s)*(rows - few)/(some - few) # a straight line through two sizes when quick
@@ -76,8 +76,8 @@ def main(
     "All comparisons, one row each; ours is the median of several runs after the first, which may compile."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        ds = spiral()
-        return pd.DataFrame([filter_of_frames(ds, 3), filter_of_frames(ds, 7), truncation(ds, 10), library_of_boxes(ds, 10_000, quick)])
+        large = spiral(256) # the size of the paper
+        return pd.DataFrame([filter_of_frames(large, 7), truncation(large, 10), library_of_boxes(spiral(), 10_000, quick)])
 
 
 if __name__ == "__main__":

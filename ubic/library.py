@@ -25,16 +25,18 @@ def _stencil(offsets, d): # weights that give the d-th derivative at offset 0
     right[d] = np.prod(np.arange(1, d + 1))
     return np.linalg.solve(powers, right)
 
-# %% ../nbs/06_library.ipynb #bca268d7
+# %% ../nbs/06_library.ipynb #63f8a386
 @njit(cache=True, nogil=True)
 def _inside(u, weights, scale, result): # central differences along the middle axis of three
     half = len(weights)//2
     for a in range(u.shape[0]):
         for i in range(half, u.shape[1] - half):
-            for b in range(u.shape[2]):
-                total = 0.0
-                for k in range(len(weights)): total += weights[k]*u[a, i - half + k, b]
-                result[a, i, b] = total/scale
+            row = result[a, i]
+            row[:] = 0.0
+            for k in range(len(weights)):
+                if weights[k] != 0.0:
+                    for b in range(len(row)): row[b] += weights[k]*u[a, i - half + k, b]
+            for b in range(len(row)): row[b] /= scale
 
 # %% ../nbs/06_library.ipynb #5feb9aea
 def difference(
@@ -306,7 +308,7 @@ class _Plan:
         self.pairs = np.array([n[:3] for n in numbers])
         self.to_columns = sparse.csr_array(([n[3] for n in numbers], (np.arange(len(numbers)), [n[4] for n in numbers])), (len(numbers), len(columns)))
 
-# %% ../nbs/06_library.ipynb #02d7b5e5
+# %% ../nbs/06_library.ipynb #308c8232
 _slab_bytes = 2**29 # all arrays of a slab together
 
 @njit(cache=True, nogil=True)
@@ -315,6 +317,14 @@ def _interleave(rows, out): # arrays × points → points × arrays, in pieces t
         for a in range(len(rows)):
             for p in range(first, min(first + 256, rows.shape[1])): out[p, a] = rows[a, p]
 
+def _tables(counts, dims, order, steps, highest): # weights by axis, derivative and number of points
+    tables = np.zeros((len(dims), highest + 1, counts.max() + 1, counts.max()))
+    for axis, dim in enumerate(dims):
+        for n in np.unique(counts[:, axis]):
+            for d in range(highest + 1): tables[axis, d, n, :n] = _hat_weights(n, order[dim], d)*((n - 1)/2*steps[dim])**(1 - d)
+    return tables
+
+# %% ../nbs/06_library.ipynb #21764db5
 class _RandomBoxes:
     "Boxes around random centres, shrunk to the grid points inside them."
     def __init__(self, ds, half_width, orders, rows, rng, accuracy):
@@ -322,14 +332,6 @@ class _RandomBoxes:
         self.steps = {dim: spacing(ds, dim) for dim in self.dims}
         self.starts, self.counts = _draw_boxes(ds, half_width, rows, rng)
         self.n_eff = float(np.clip(np.prod([ds.sizes[d]/c for d, c in zip(self.dims, self.counts.mean(axis=0))]), 2, rows))
-
-    def _tables(self, highest): # weights by axis, derivative and number of points
-        largest = self.counts.max()
-        tables = np.zeros((len(self.dims), highest + 1, largest + 1, largest))
-        for axis, dim in enumerate(self.dims):
-            for n in np.unique(self.counts[:, axis]):
-                for d in range(highest + 1): tables[axis, d, n, :n] = _hat_weights(n, self.order[dim], d)*((n - 1)/2*self.steps[dim])**(1 - d)
-        return tables
 
     def _slab(self, factors, low, high): # the factors between two indices of the first axis
         size, d = self.ds.sizes[self.dims[0]], max((axes.count(self.dims[0]) for _, axes in factors), default=0)
@@ -351,7 +353,8 @@ class _RandomBoxes:
     def __call__(self, columns): # of pieces → rows × columns
         plan, absent = _Plan(columns, self.dims), [len(self.dims) - 1]*(4 - len(self.dims)) # axes put in before t
         starts, counts = (np.insert(array, absent, fill, axis=1) for array, fill in ((self.starts, 0), (self.counts, 1)))
-        tables, orders = np.insert(self._tables(plan.orders.max()), absent, 1.0, axis=0), np.insert(plan.orders, absent, 0, axis=1)
+        tables = np.insert(_tables(self.counts, self.dims, self.order, self.steps, plan.orders.max()), absent, 1.0, axis=0)
+        orders = np.insert(plan.orders, absent, 0, axis=1)
         total = np.empty((len(starts), len(columns)))
         for boxes in tqdm(self._slabs(plan.stored), desc="weak library", leave=False, delay=2):
             low, high = starts[boxes, 0].min(), (starts + counts)[boxes, 0].max()

@@ -115,8 +115,6 @@ refused = [ # row of the list of bad inputs, what is done, exception, words of t
     ("36 negative variance", lambda: posterior(X, y, -1.0), ValueError, "`noise_variance` is -1"),
     ("17 crop of everything", lambda: strong(field, crop=40), ValueError, "`crop` is 40"),
     ("40 unknown form", lambda: weak(field, form="strange"), ValueError, "`form` must be 'conservative' or 'pysindy', found 'strange'"),
-    ("40 the other form on two axes", lambda: weak(as_field(np.cos(x[:40, None, None] + x[:30, None] - t), x=x[:40], y=x[:30], t=t), form="pysindy"), ValueError,
-     "`form='pysindy'` needs one space axis, found 2"),
 ]
 
 

@@ -4,13 +4,17 @@ import subprocess
 import sys
 import warnings
 from itertools import combinations
+from time import perf_counter
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from ubic import datasets, recipes
 from ubic.criterion import select
-from ubic.field import UbicWarning
+from ubic.denoise import savgol2d, svd
+from ubic.field import UbicWarning, add_noise, true_pde
+from ubic.library import strong, weak
 from ubic.solvers import from_coefficients, frols, l0bnb, miqp, sos1, two_step
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
@@ -220,6 +224,52 @@ def test_two_steps_are_exact_when_nothing_is_left_out():
     path = best_subsets(system, solver="two_step")
     assert path.exact and path.supports == best_subsets(system).supports
     assert len(best_subsets(system, 4, "two_step", keep=5).certificate["candidates"]) <= 5
+
+
+# --- libraries of the paper -----------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def waves():
+    "Kuramoto–Sivashinsky as in the paper: 14 candidates."
+    _, rng = recipes.noisy("ks")
+    return weak(recipes.denoised("ks"), form="pysindy", rows=10_000, seed=rng, **recipes.get_recipe("ks").library)
+
+
+@pytest.fixture(scope="module")
+def wake():
+    "Navier–Stokes as in the paper, on fewer points: 19 candidates."
+    field = svd(savgol2d(add_noise(datasets.navier_stokes(size="small"), 1, seed=0), 9, 2), {"w": 26, "u": 20, "v": 20})
+    return strong(field, "w", terms=recipes.paper_terms["navier_stokes"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:scip stopped")
+@pytest.mark.parametrize("solver", ["miqp", "sos1"])
+@pytest.mark.parametrize("library", ["waves", "wake"])
+def test_integer_programs_agree_on_libraries_of_the_paper(request, library, solver):
+    pytest.importorskip("pyscipopt")
+    system = request.getfixturevalue(library)
+    path, best = best_subsets(system, solver=solver, time_limit=120), best_subsets(system)
+    assert path.supports == best.supports and best.exact and max(path.certificate["gap"]) < 0.05
+
+
+@pytest.mark.slow
+def test_all_sizes_of_navier_stokes_take_half_a_second(wake):
+    wake.unit, best_subsets(wake, 1) # reduced, and compiled
+    start = perf_counter()
+    path = best_subsets(wake)
+    assert perf_counter() - start < 0.5 and path.exact and len(path.sizes) == 19
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["u", "v"])
+def test_reaction_and_diffusion_to_ten_terms_with_a_certificate(target):
+    field = add_noise(datasets.reaction_diffusion(size="small"), 10, seed=0)
+    system = weak(field, target, terms=recipes.paper_terms["reaction_diffusion"], form="pysindy")
+    start = perf_counter()
+    path = best_subsets(system, 10, time_limit=120)
+    assert system.p == 76 and path.exact and perf_counter() - start < 120
+    assert {str(term) for term in path.terms(6)} == set(true_pde(field)[target])
 
 
 # --- PySINDy --------------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@
 __all__ = ['noise_level', 'savgol', 'plane_kernel', 'savgol2d', 'svd', 'Patches', 'omp_code', 'dct_dictionary',
            'learn_dictionary', 'ksvd', 'plot_dictionary']
 
-# %% ../nbs/04_denoise.ipynb #37ee55f5
+# %% ../nbs/04_denoise.ipynb #b8ecf10b
+from functools import partial
 from math import comb, log, sqrt
 from numbers import Real
 
@@ -19,22 +20,43 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from .field import as_rng, check_field, check_whole
+from .field import as_rng, check_field, check_whole, compute, is_chunked, need
 
-# %% ../nbs/04_denoise.ipynb #d524d8c4
+# %% ../nbs/04_denoise.ipynb #02a8e0d6
 _MEDIAN_OF_GAUSSIAN = 0.6744897501960817 # of its absolute value, for unit standard deviation
 
-def _noise(u, order=2):
-    "Standard deviation of white noise on a smooth array."
-    for axis in range(u.ndim): u = np.diff(u, n=order, axis=axis) / sqrt(comb(2 * order, order))
-    return float(np.median(np.abs(u))) / _MEDIAN_OF_GAUSSIAN
+def _second_difference(u, axis, places):
+    "Second differences along one axis, from these places on."
+    if len(places) == u.shape[axis] - 2: return np.diff(u, n=2, axis=axis)
+    first, second, third = (u[(slice(None),) * axis + (places + k,)] for k in range(3))
+    return (third - second) - (second - first)
 
-# %% ../nbs/04_denoise.ipynb #74e13275
+# %% ../nbs/04_denoise.ipynb #454eb8ba
+def _sample(shape, most=20_000_000):
+    "For each axis, time first and then space, the places at which to take second differences, so that no more than so many numbers result."
+    counts = [n - 2 for n in shape]
+    for axis in (-1, *range(len(shape) - 1)):
+        counts[axis] = max(1, min(counts[axis], most * counts[axis] // max(1, int(np.prod(counts, dtype=object)))))
+    return [np.linspace(0, n - 3, count).astype(int) for n, count in zip(shape, counts)]
+
+# %% ../nbs/04_denoise.ipynb #3eee7469
+def _differences(u):
+    "Second differences along every axis, sampled ones first, scaled so that white noise keeps its size; of an array in chunks, as a plan."
+    sample = _sample(u.shape)
+    for axis in sorted(range(u.ndim), key=lambda axis: len(sample[axis]) == u.shape[axis] - 2):
+        u = _second_difference(u, axis, sample[axis]) / sqrt(comb(4, 2))
+    return u
+
+def _noise(u, name="u"):
+    "Standard deviation of white noise on a smooth array."
+    return float(np.median(np.abs(compute(xr.DataArray(_differences(u)), name).values))) / _MEDIAN_OF_GAUSSIAN
+
+# %% ../nbs/04_denoise.ipynb #785e2a95
 def noise_level(
     ds: xr.Dataset, # field
 ) -> dict: # unknown → standard deviation of its noise
     "Estimate the noise of every unknown without knowing the clean field."
-    return {str(name): _noise(u.values) for name, u in check_field(ds).data_vars.items()}
+    return {str(name): _noise(u.data, name) for name, u in check_field(ds).data_vars.items()}
 
 # %% ../nbs/04_denoise.ipynb #de73c3de
 def _each(ds, method, note):
@@ -42,7 +64,22 @@ def _each(ds, method, note):
     out = ds.assign({name: u.copy(data=method(u).astype(u.dtype, copy=False)) for name, u in ds.data_vars.items()})
     return out.assign_attrs(denoised="; ".join([*filter(None, [ds.attrs.get("denoised")]), note]))
 
-# %% ../nbs/04_denoise.ipynb #d2b43632
+# %% ../nbs/04_denoise.ipynb #d7daca86
+def _empty(axes, dtype=float): return np.empty((0,) * axes, dtype)
+
+def _filter_in_chunks(u, function, window, axes, dtype):
+    "A filter over some axes of an array in chunks, which borrow half a window from their neighbors."
+    long_enough = need("dask.array.overlap", '"ubic[dask]"').ensure_minimum_chunksize
+    u = u.rechunk({axis: long_enough(window, u.chunks[axis]) for axis in axes})
+    return u.map_overlap(function, depth=dict.fromkeys(axes, window // 2), boundary="none", dtype=dtype, meta=_empty(u.ndim, dtype))
+
+# %% ../nbs/04_denoise.ipynb #c69fcf65
+def _savgol(u, window, order, axis):
+    "Savitzky–Golay filter along one axis of an array, in memory or in chunks."
+    if isinstance(u, np.ndarray): return savgol_filter(u, window, order, axis=axis)
+    return _filter_in_chunks(u, partial(savgol_filter, window_length=window, polyorder=order, axis=axis), window, [axis], u.dtype)
+
+# %% ../nbs/04_denoise.ipynb #4c40e91b
 def savgol(
     ds: xr.Dataset, # field
     window: int, # number of points in the window, odd
@@ -56,7 +93,7 @@ def savgol(
     check_whole("window", window, order + 1, ds.sizes[dim], f"above `order`, at most the {ds.sizes[dim]} points of `{dim}`")
     if window % 2 == 0: raise ValueError(f"`window` is {window}; give an odd number, so that the window has a middle.")
     axis = list(ds.dims).index(dim)
-    return _each(ds, lambda u: savgol_filter(u.values, window, order, axis=axis), f"savgol(window={window}, order={order}, dim={dim!r})")
+    return _each(ds, lambda u: _savgol(u.data, window, order, axis), f"savgol(window={window}, order={order}, dim={dim!r})")
 
 # %% ../nbs/04_denoise.ipynb #6edea085
 def plane_kernel(
@@ -107,9 +144,10 @@ def _filter_plane(u, left, right, out):
                     for a in range(right.shape[1]):
                         for m in range(frames): out[i, j, first + m] += right[q, a] * line[q, j + a, m]
 
-# %% ../nbs/04_denoise.ipynb #64029b95
+# %% ../nbs/04_denoise.ipynb #9f318b38
 def _smooth_plane(u, axes, kernel):
-    "Correlation of an array with a square kernel over two of its axes."
+    "Correlation of an array, in memory or in chunks, with a square kernel over two of its axes."
+    if not isinstance(u, np.ndarray): return _filter_in_chunks(u, partial(_smooth_plane, axes=axes, kernel=kernel), len(kernel), axes, float)
     left, values, right = np.linalg.svd(kernel)
     rank = int((values > 1e-14 * values[0]).sum())
     front = np.ascontiguousarray(np.moveaxis(u, axes, (0, 1)), dtype=float)
@@ -123,7 +161,7 @@ def _check_plane(ds, dims):
     absent = [dim for dim in dims if dim not in ds.dims]
     if absent: raise ValueError(f"`dims` has {absent[0]!r}; the field has the axes {', '.join(map(str, ds.dims))}.")
 
-# %% ../nbs/04_denoise.ipynb #dedbca2d
+# %% ../nbs/04_denoise.ipynb #83a90d0c
 def savgol2d(
     ds: xr.Dataset, # field
     window: int = None, # side of the square window in points, odd; by default a thirtieth of the longer axis, as in the paper
@@ -139,18 +177,21 @@ def savgol2d(
         window = max((max(sizes) // 30 - 1) // 2 * 2 + 1, order // 2 * 2 + 1 + 2 * (order % 2), 3)
     _check_window(window, order, min(sizes), f"above `order`, so that the fit is more than interpolation, and at most the {min(sizes)} points of the shorter axis")
     axes, kernel = [list(ds.dims).index(dim) for dim in dims], plane_kernel(window, order)
-    return _each(ds, lambda u: _smooth_plane(u.values, axes, kernel), f"savgol2d(window={window}, order={order}, dims={tuple(dims)!r})")
+    return _each(ds, lambda u: _smooth_plane(u.data, axes, kernel), f"savgol2d(window={window}, order={order}, dims={tuple(dims)!r})")
 
-# %% ../nbs/04_denoise.ipynb #e1237b95
+# %% ../nbs/04_denoise.ipynb #39f30845
+def _leading_vectors(gram, rank, smallest):
+    "The eigenvectors of the largest eigenvalues, as columns; None if the last of these is too small to be accurate."
+    squares, vectors = eigh(gram)
+    return vectors[:, -rank:] if squares[-rank] > smallest**2 * squares[-1] else None
+
 def _truncate(matrix, rank, smallest=1e-6):
     "The matrix of lower rank nearest to a matrix; by its Gram matrix unless the last singular value is below `smallest` of the first."
     if matrix.shape[0] < matrix.shape[1]: return _truncate(matrix.T, rank, smallest).T
     if rank == matrix.shape[1]: return matrix
     gram = sum(block.T @ block for block in (np.asarray(matrix[rows], float) for rows in _blocks(matrix.shape)))
-    squares, vectors = eigh(gram)
-    if squares[-rank] > smallest**2 * squares[-1]:
-        kept = vectors[:, -rank:]
-        return (matrix @ kept.astype(matrix.dtype)) @ kept.T.astype(matrix.dtype)
+    kept = _leading_vectors(gram, rank, smallest)
+    if kept is not None: return (matrix @ kept.astype(matrix.dtype)) @ kept.T.astype(matrix.dtype)
     left, values, right = np.linalg.svd(matrix, full_matrices=False)
     return (left[:, :rank] * values[:rank]) @ right[:rank]
 
@@ -160,7 +201,67 @@ def _blocks(shape, numbers=1_250_000):
     size = max(1, numbers // shape[1])
     return [slice(start, min(start + size, shape[0])) for start in range(0, shape[0], size)]
 
-# %% ../nbs/04_denoise.ipynb #ff7833a7
+# %% ../nbs/04_denoise.ipynb #1ec2d1ae
+_PIECE = 2**28 # bytes of a piece of space with all times
+
+def _pieces(u, whole):
+    "Parts of an array in chunks that have these axes undivided: the array itself, or bounded pieces to be taken one at a time."
+    if all(u.numblocks[axis] == 1 for axis in whole): return [u]
+    u = u.rechunk({axis: -1 if axis in whole else "auto" for axis in range(u.ndim)}, block_size_limit=_PIECE, threshold=10**9, method="tasks")
+    return [u.blocks[index] for index in np.ndindex(u.numblocks)]
+
+# %% ../nbs/04_denoise.ipynb #9f158e3a
+def _rows(block, tall):
+    "A block as a matrix whose columns are the undivided side of space × time."
+    matrix = np.asarray(block.reshape(-1, block.shape[-1]), float)
+    return matrix if tall else matrix.T
+
+# %% ../nbs/04_denoise.ipynb #b18616fb
+def _block_gram(block, tall):
+    "The Gram matrix of a block, as a block with one number on every axis of the field."
+    rows = _rows(block, tall)
+    return (rows.T @ rows).reshape((1,) * block.ndim + (rows.shape[1],) * 2)
+
+def _triangle(rows):
+    "The square triangle of the QR decomposition."
+    r = np.linalg.qr(rows, mode="r")
+    return np.pad(r, ((0, r.shape[1] - len(r)), (0, 0)))
+
+# %% ../nbs/04_denoise.ipynb #44c24604
+def _block_triangle(block, tall):
+    "The triangle of a block, as a block with one number on every axis of the field."
+    r = _triangle(_rows(block, tall))
+    return r.reshape((1,) * block.ndim + r.shape)
+
+def _join_triangles(stack, axis, keepdims=False):
+    "One triangle from several."
+    r = _triangle(stack.reshape(-1, stack.shape[-1]))
+    return r.reshape((1,) * len(axis) + r.shape) if keepdims else r
+
+# %% ../nbs/04_denoise.ipynb #cd84256c
+def _join_blocks(u, of_block, join, tall, name):
+    "The small matrices of all blocks of space × time joined into one."
+    axes, side, found = tuple(range(u.ndim)), u.shape[-1] if tall else u.size // u.shape[-1], []
+    for piece in tqdm(_pieces(u, axes[-1:] if tall else axes[:-1]), desc="space × time", leave=False):
+        chunks = tuple((1,) * blocks for blocks in piece.numblocks) + ((side,), (side,))
+        each = piece.map_blocks(of_block, tall=tall, chunks=chunks, new_axis=[u.ndim, u.ndim + 1], dtype=float, meta=_empty(u.ndim + 2))
+        joined = need("dask.array", '"ubic[dask]"').reduction(each, chunk=join, aggregate=join, axis=axes, dtype=float, meta=_empty(2))
+        found = [join(np.stack([*found, compute(xr.DataArray(joined), name).values]), axis=(0,))]
+    return found[0]
+
+# %% ../nbs/04_denoise.ipynb #896d6ccd
+def _truncate_in_chunks(u, rank, name, smallest=1e-6):
+    "What `_truncate` does, for space × time in chunks."
+    da, space, tall = need("dask.array", '"ubic[dask]"'), u.shape[:-1], u.size >= u.shape[-1]**2
+    if rank == min(u.shape[-1], u.size // u.shape[-1]): return u
+    kept = _leading_vectors(_join_blocks(u, _block_gram, np.sum, tall, name), rank, smallest)
+    if kept is None: kept = np.linalg.svd(_join_blocks(u, _block_triangle, _join_triangles, tall, name))[2][:rank].T
+    kept = kept.astype(u.dtype)
+    if tall: patterns, histories = compute(xr.DataArray(da.tensordot(u, kept, axes=1)), name).values, kept.T
+    else: patterns, histories = kept.reshape(*space, rank), compute(xr.DataArray(da.tensordot(kept.reshape(*space, rank), u, axes=[range(len(space))] * 2)), name).values
+    return da.tensordot(da.from_array(patterns, chunks=(*u.chunks[:-1], (rank,))), da.from_array(histories, chunks=((rank,), u.chunks[-1])), axes=1)
+
+# %% ../nbs/04_denoise.ipynb #ed082cf4
 def _ranks(ds, rank):
     "A rank for each unknown, from one number or a mapping."
     ranks = dict(rank) if hasattr(rank, "items") else dict.fromkeys(ds.data_vars, rank)
@@ -176,7 +277,10 @@ def svd(
     "Keep the largest singular values of the matrix space × time."
     ds = check_field(ds)
     ranks = _ranks(ds, rank)
-    return _each(ds, lambda u: _truncate(u.values.reshape(-1, u.shape[-1]), ranks[u.name]).reshape(u.shape), f"svd(rank={ranks if hasattr(rank, 'items') else rank})")
+    def method(u):
+        if is_chunked(u): return _truncate_in_chunks(u.data, ranks[u.name], u.name)
+        return _truncate(u.values.reshape(-1, u.shape[-1]), ranks[u.name]).reshape(u.shape)
+    return _each(ds, method, f"svd(rank={ranks if hasattr(rank, 'items') else rank})")
 
 # %% ../nbs/04_denoise.ipynb #5aba86cb
 @njit(cache=True, nogil=True)
@@ -396,7 +500,7 @@ def _reconstruction(dictionary, transform_sparsity, noise):
     gram = dictionary.T @ dictionary
     return lambda rows: _batch_omp(gram, rows @ dictionary, count, gain) @ dictionary.T
 
-# %% ../nbs/04_denoise.ipynb #7470b63a
+# %% ../nbs/04_denoise.ipynb #19fa9e1e
 def _training(patches, training, seed):
     "All patches, or a random sample of them as an array."
     rng = as_rng(seed)
@@ -405,6 +509,7 @@ def _training(patches, training, seed):
 
 def _check_ksvd(ds, patch, atoms, transform_sparsity, training):
     "Raise unless patches of this size and codes of this sparsity can be made; return the side of a patch."
+    if is_chunked(ds): raise ValueError("`ds` is in chunks, and K-SVD learns from patches of the whole field in memory; give ds.load() if it fits, or use savgol, savgol2d or svd, which work chunk by chunk.")
     if len(ds.dims) != 2: raise ValueError(f"`ds` has the axes {', '.join(map(str, ds.dims))}; K-SVD takes fields over x and t, use savgol2d or svd for others.")
     shortest = min(ds.sizes.values())
     if patch is None: patch = max(2, min(16, shortest // 4))

@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole', 'check_positive', 'as_rng', 'space_dims',
-           'spacing', 'check_uniform', 'check_field', 'as_array', 'as_field', 'true_pde', 'add_noise', 'plot_field',
-           'write_atomically', 'save_field', 'need', 'load']
+           'spacing', 'check_uniform', 'is_chunked', 'Unreadable', 'compute', 'check_field', 'as_array', 'as_field',
+           'true_pde', 'add_noise', 'plot_field', 'write_atomically', 'save_field', 'need', 'load']
 
-# %% ../nbs/00_field.ipynb #759104ed
-import json, os, secrets, warnings, zipfile
+# %% ../nbs/00_field.ipynb #6cb8bf2b
+import json, os, secrets, shutil, warnings, zipfile
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from itertools import permutations
 from numbers import Integral, Real
@@ -98,7 +98,7 @@ def spacing(
     values = ds[dim].values
     return float((values[-1] - values[0]) / (len(values) - 1))
 
-# %% ../nbs/00_field.ipynb #a7e91ead
+# %% ../nbs/00_field.ipynb #102de0d3
 def _check_dims(ds):
     "The axes must be x[,y[,z]] and t, and every unknown must live on all of them."
     strange = [d for d in ds.dims if d not in AXES]
@@ -107,7 +107,8 @@ def _check_dims(ds):
     if dims not in (("x", "t"), ("x", "y", "t"), AXES):
         raise ValueError(f"`ds` has axes {dims}; a field needs x, or x and y, or x, y and z, together with t.")
     for name, u in ds.data_vars.items():
-        if set(u.dims) != set(dims): raise ValueError(f"`{name}` has axes {u.dims}; every unknown must have all of {dims}.")
+        if set(u.dims) != set(dims): raise ValueError(f"`{name}` has axes {u.dims}; every unknown and every known field must have all of {dims}: "
+                                                f"spread it over the others with {name}.broadcast_like(...), or leave it out.")
     return ds.reset_coords(drop=True).transpose(*dims)
 
 # %% ../nbs/00_field.ipynb #ee237dc5
@@ -168,10 +169,39 @@ def _check_axis(ds, dim):
         ds, values = ds.isel({dim: slice(None, None, -1)}), values[::-1]
     return ds.assign_coords({dim: (dim, check_uniform(dim, values), ds[dim].attrs)})
 
-# %% ../nbs/00_field.ipynb #04eddf38
+# %% ../nbs/00_field.ipynb #995f525f
+def is_chunked(
+    ds, # Dataset or DataArray
+) -> bool: # whether any of its arrays is a plan of Dask
+    "Whether a field is in chunks, possibly larger than memory, rather than in memory."
+    return any(u.chunks is not None for u in (ds.variables.values() if isinstance(ds, xr.Dataset) else [ds]))
+
+# %% ../nbs/00_field.ipynb #277eef06
+class Unreadable(ValueError):
+    "A field in chunks could not be computed."
+
+def _reason(error): return (" ".join(str(error).split()) or type(error).__name__).rstrip(".")
+
+@contextmanager
+def _computing(what):
+    "Turn an error while chunks are computed into one that says of what."
+    try: yield
+    except (ImportError, MemoryError, Unreadable): raise
+    except Exception as error:
+        raise Unreadable(f"`{what}` cannot be computed from its chunks ({_reason(error)}); see whether the file or store behind it is complete.") from error
+
+def compute(
+    lazy, # Dataset or DataArray, small once it is computed
+    what: str, # the unknowns it is made of, as the message calls them
+): # the same in memory
+    "Compute in one pass all that is asked for, or say why it cannot be had."
+    with _computing(what): return lazy.compute()
+
+# %% ../nbs/00_field.ipynb #e63a79cb
 def _split_complex(name, u):
     "A complex unknown as one real unknown if its imaginary part is negligible, else as two."
-    size, imaginary = float(np.abs(u).max(skipna=False)), float(np.abs(u.imag).max(skipna=False))
+    largest = compute(xr.Dataset({"size": np.abs(u).max(skipna=False), "imaginary": np.abs(u.imag).max(skipna=False)}), name)
+    size, imaginary = float(largest["size"]), float(largest.imaginary)
     if not imaginary <= 1e-8 * size: return {f"{name}re": u.real, f"{name}im": u.imag}
     _warn(f"`{name}` is complex with a negligible imaginary part (at most {imaginary:.3g}); its real part was taken.")
     return {name: u.real}
@@ -189,30 +219,68 @@ def _as_real(ds):
         else: out[name] = u.astype(np.float32 if u.dtype.kind == "f" and u.dtype.itemsize == 4 else np.float64, copy=False)
     return ds.drop_vars(ds.data_vars).assign(out)
 
-# %% ../nbs/00_field.ipynb #5c91641a
+# %% ../nbs/00_field.ipynb #54e9331c
 def _extent(u):
-    "Smallest and largest value, and the variation between three slices of each axis, in one pass."
+    "Smallest and largest value, and the variation between three slices of each axis; for a field in chunks as plans."
     parts = {"low": u.min(skipna=False), "high": u.max(skipna=False)}
     for dim, n in u.sizes.items():
         slices = u.isel({dim: [0, n // 2, n - 1]})
-        parts[f"along_{dim}"] = (slices.max(dim, skipna=False) - slices.min(dim, skipna=False)).max()
-    return {name: float(value) for name, value in xr.Dataset(parts).compute().items()}
+        parts[f"along {dim}"] = (slices.max(dim, skipna=False) - slices.min(dim, skipna=False)).max()
+    return parts
+
+def _numbers(unknowns, question):
+    "The numbers that a question has for each unknown, all in one pass."
+    asked = {name: question(u) for name, u in unknowns.items()}
+    found = compute(xr.Dataset({f"{name} {part}": value for name in asked for part, value in asked[name].items()}), ", ".join(map(str, asked)))
+    return {name: {part: float(found[f"{name} {part}"]) for part in asked[name]} for name in asked}
+
+# %% ../nbs/00_field.ipynb #baa1bd33
+def _bad_values(block, shape, block_info=None):
+    "How many values of a block are not finite, and the number of the first in an array of this shape."
+    bad, start = ~np.isfinite(block), [low for low, _ in block_info[0]["array-location"]] if block_info else [0] * block.ndim
+    first = np.ravel_multi_index(np.add(start, np.unravel_index(np.argmax(bad), bad.shape)), shape) if bad.any() else int(np.prod(shape))
+    return np.array([bad.sum(), first]).reshape((1,) * block.ndim + (2,))
 
 def _where_not_finite(name, u):
     "A sentence with the number of values that are not finite, and the place of the first."
-    bad = ~np.isfinite(u.values)
-    first = np.unravel_index(np.argmax(bad), bad.shape)
+    if is_chunked(u):
+        layout = dict(chunks=tuple((1,) * n for n in u.data.numblocks) + ((2,),), new_axis=u.ndim, dtype=int, meta=np.empty((0,) * (u.ndim + 1), int))
+        found = compute(xr.DataArray(u.data.map_blocks(_bad_values, u.shape, **layout)), name).values
+    else: found = _bad_values(u.values, u.shape)
+    first = np.unravel_index(found[..., 1].min(), u.shape)
     place = ", ".join(f"{d}[{i}] = {u[d].values[i]:g}" for d, i in zip(u.dims, first))
-    return (f"`{name}` has {bad.sum()} of {bad.size} values that are not finite; the first is {u.values[first]} at {place}; "
+    return (f"`{name}` has {found[..., 0].sum()} of {u.size} values that are not finite; the first is {u[first].values} at {place}; "
             "fill them in or crop the grid.")
 
-# %% ../nbs/00_field.ipynb #9fdbe10c
+# %% ../nbs/00_field.ipynb #9e0f3909
+_KNOWN_FLAT = {} # axes without variation, by Dask's name for the content of an array in chunks
+
+def _spread(axes):
+    "A question for `_numbers`: the variation along each of these axes."
+    return lambda u: {d: (u.max(d) - u.min(d)).max() for d in axes[u.name]}
+
+def _look_for_flat(unknowns):
+    "The axes along which each unknown does not vary at all, in one pass, or two if any axis is suspected."
+    extent, tolerance = _numbers(unknowns, _extent), {}
+    for name, u in unknowns.items():
+        low, high = extent[name]["low"], extent[name]["high"]
+        if not np.isfinite([low, high]).all(): raise ValueError(_where_not_finite(name, u))
+        tolerance[name] = 4 * np.finfo(u.dtype).eps * max(abs(low), abs(high))
+    suspects = {name: [d for d in u.dims if extent[name][f"along {d}"] <= tolerance[name]] for name, u in unknowns.items()}
+    spread = _numbers({name: u for name, u in unknowns.items() if suspects[name]}, _spread(suspects))
+    return {name: [d for d in suspects[name] if spread[name][d] <= tolerance[name]] for name in unknowns}
+
+# %% ../nbs/00_field.ipynb #47cf223b
+def _all_flat_axes(ds):
+    "The axes along which each unknown does not vary, from memory where an array in chunks has been looked at before."
+    content = {name: (u.data.name, u.dims) for name, u in ds.data_vars.items() if is_chunked(u)}
+    flat = _look_for_flat({name: u for name, u in ds.data_vars.items() if content.get(name) not in _KNOWN_FLAT})
+    _KNOWN_FLAT.update({content[name]: axes for name, axes in flat.items() if name in content})
+    return {name: flat[name] if name in flat else _KNOWN_FLAT[content[name]] for name in ds.data_vars}
+
 def _flat_axes(name, u):
-    "The axes along which an unknown does not vary at all."
-    extent = _extent(u)
-    if not np.isfinite([extent["low"], extent["high"]]).all(): raise ValueError(_where_not_finite(name, u))
-    tolerance = 4 * np.finfo(u.dtype).eps * max(abs(extent["low"]), abs(extent["high"]))
-    return [d for d in u.dims if extent[f"along_{d}"] <= tolerance and float((u.max(d) - u.min(d)).max()) <= tolerance]
+    "The axes along which one unknown does not vary at all."
+    return _all_flat_axes(u.to_dataset(name=name))[name]
 
 # %% ../nbs/00_field.ipynb #6ff05857
 def _check_variation(flat, dims):
@@ -280,7 +348,7 @@ def _check_memory_order(ds):
             _warn(f"`{name}` is far rougher along one axis than it would be in another memory order (roughness {found[0]:.3f} against {found[1]:.3f}); "
                   "check that it was transposed, not reshaped.")
 
-# %% ../nbs/00_field.ipynb #87383145
+# %% ../nbs/00_field.ipynb #dd3616ce
 def check_field(
     ds: xr.Dataset, # unknowns on a grid, axes in any order
 ) -> xr.Dataset: # the same in canonical form: axes x, y, z, t, real numbers, increasing float coordinates
@@ -290,7 +358,7 @@ def check_field(
     ds = _as_real(_check_dims(ds))
     for dim in ds.dims: ds = _check_axis(ds, dim)
     ds = ds.transpose(*(d for d in AXES if d in ds.dims))
-    _check_variation({name: _flat_axes(name, u) for name, u in ds.data_vars.items()}, ds.dims)
+    _check_variation(_all_flat_axes(ds), ds.dims)
     _check_memory_order(ds)
     return ds
 
@@ -347,7 +415,21 @@ def _dims_given(dims, labelled):
         raise ValueError(f"`dims` is {dims!r}, but it names the axes of bare arrays, and these data have names already; rename those instead.")
     return None if dims is None else _as_names("dims", dims)
 
-# %% ../nbs/00_field.ipynb #2d3ff812
+# %% ../nbs/00_field.ipynb #99681828
+def _line(values): return f"{len(values)} points" + (f" from {values[0]:g} to {values[-1]:g}" if values.dtype.kind in "fiu" and len(values) else "")
+
+def _check_grids(arrays, coords):
+    "Raise if labelled arrays, or the coordinates given, have different values for an axis."
+    seen = {d: ("the coordinates given", values) for d, values in coords.items()}
+    for name, u in arrays.items():
+        for d in u.dims if isinstance(u, xr.DataArray) else ():
+            values = u[d].values if d in u.coords else seen[d][1] if d in seen and len(seen[d][1]) == u.sizes[d] else np.arange(u.sizes[d])
+            other, grid = seen.setdefault(d, (f"`{name}`", values))
+            if not np.array_equal(values, grid):
+                raise ValueError(f"`{name}` is on another grid: its {d} has {_line(values)}, that of {other} has {_line(grid)}; all unknowns and known fields "
+                                 f"must share one grid, so interpolate first, for instance {name}.interp({d}=...).")
+
+# %% ../nbs/00_field.ipynb #7abbc7d6
 def as_field(
     data, # Dataset, DataArray, array, or mapping from names of unknowns to arrays
     *,
@@ -361,6 +443,7 @@ def as_field(
     if isinstance(data, xr.Dataset): return check_field(_label(data, coords))
     arrays = data if isinstance(data, Mapping) else {"u": data}
     arrays = {name: u if hasattr(u, "ndim") else as_array(name, u) for name, u in arrays.items()}
+    _check_grids(arrays, coords)
     return check_field(xr.Dataset({n: u if isinstance(u, xr.DataArray) else (_name_axes(u.shape, coords, dims), u) for n, u in arrays.items()}, coords=coords))
 
 # %% ../nbs/00_field.ipynb #59b1c556
@@ -383,20 +466,36 @@ def _add_noise_to(arrays, level, rng):
         for k, u in enumerate(noisy): u[i] += draw[..., k]
     return noisy
 
-# %% ../nbs/00_field.ipynb #c972fa47
+# %% ../nbs/00_field.ipynb #3bd7f74c
+def _noisy_block(block, entropy, unknown, size, block_id=None):
+    "A block plus noise from the stream that belongs to its place."
+    stream = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(unknown, *block_id)))
+    return (block + size * stream.standard_normal(block.shape)).astype(block.dtype)
+
+def _add_noise_in_chunks(ds, groups, level, rng):
+    "Noisy versions of the unknowns of a field in chunks, as plans."
+    moments, entropy = _numbers(ds, lambda u: {"mean": u.astype(float).mean(), "var": u.astype(float).var()}), int.from_bytes(rng.bytes(16), "little")
+    sizes = {}
+    for group in groups:
+        std = np.sqrt(np.mean([moments[name]["var"] for name in group]) + np.var([moments[name]["mean"] for name in group]))
+        sizes |= dict.fromkeys(group, level * float(std))
+    return {name: u.chunk().data.map_blocks(_noisy_block, entropy, i, sizes[name], dtype=u.dtype, meta=np.empty((0,) * u.ndim, u.dtype)) for i, (name, u) in enumerate(ds.data_vars.items())}
+
+# %% ../nbs/00_field.ipynb #e1d1b44c
 def add_noise(
     ds: xr.Dataset, # clean field
     percent: float, # noise level, in percent of the standard deviation of each unknown
-    seed=0, # int, numpy Generator, or legacy numpy RandomState
+    seed=0, # int, numpy Generator, or legacy numpy RandomState; in chunks the draws differ from those in memory
     joint: bool = False, # one standard deviation for the stack of all unknowns
 ) -> xr.Dataset: # noisy field
     "Add white Gaussian noise to every unknown."
     if not (isinstance(percent, Real) and 0 <= percent < np.inf): raise ValueError(f"`percent` is {percent!r}; give a finite number, at least 0.")
     ds, rng = check_field(ds), as_rng(seed)
-    names = list(ds.data_vars)
-    noisy = {}
-    for group in [names] if joint else [[name] for name in names]:
-        noisy |= zip(group, _add_noise_to([ds[name].values for name in group], percent / 100, rng))
+    names, noisy = list(ds.data_vars), {}
+    groups = [names] if joint else [[name] for name in names]
+    if is_chunked(ds): noisy = _add_noise_in_chunks(ds, groups, percent / 100, rng)
+    else:
+        for group in groups: noisy |= zip(group, _add_noise_to([ds[name].values for name in group], percent / 100, rng))
     return ds.assign({name: ds[name].copy(data=noisy[name]) for name in names}).assign_attrs(noise_percent=float(percent))
 
 # %% ../nbs/00_field.ipynb #7eaa943b
@@ -411,15 +510,20 @@ def _pick(ds, variable):
     if variable is not None and variable not in ds.data_vars: raise ValueError(f"`variable` is {variable!r}; the field has {list(ds.data_vars)}.")
     return ds[variable or next(iter(ds.data_vars))]
 
-# %% ../nbs/00_field.ipynb #a0b377fc
+# %% ../nbs/00_field.ipynb #88307833
 def _middle(u):
     "The plane in the middle of z, if there is a z."
     return u.isel(z=u.sizes["z"] // 2) if "z" in u.dims else u
 
+def _thinned(u, most=1000):
+    "An array in memory as it is; of one in chunks, evenly spaced points of each axis."
+    if not is_chunked(u): return u
+    return compute(u.isel({d: np.unique(np.linspace(0, n - 1, min(n, most)).astype(int)) for d, n in u.sizes.items()}), u.name)
+
 def _snapshots(u, panels, **kw):
     "Frames from the first to the last, one for each panel, in the same colors."
     places = np.linspace(0, u.sizes["t"] - 1, len(panels)).astype(int) if len(panels) > 1 else [-1]
-    shown = u.isel(t=places).compute()
+    shown = compute(u.isel(t=places), u.name)
     kw = {"vmin": float(shown.min()), "vmax": float(shown.max())} | kw
     height = f",\\ z = {float(u.z):.3g}" if "z" in u.coords else ""
     for panel, frame in zip(panels, shown.transpose("t", "y", "x")):
@@ -436,7 +540,7 @@ def _panels(u):
     count, slope = min(4, u.sizes["t"]), float(np.ptp(u.y.values) / np.ptp(u.x.values))
     return plt.subplots(1, count, figsize=(2.7 * count + 0.6, min(2.3 * slope, 5) + 0.8), layout="constrained", sharey=True)[1]
 
-# %% ../nbs/00_field.ipynb #f8490b94
+# %% ../nbs/00_field.ipynb #b73e0388
 def plot_field(
     ds: xr.Dataset, # field
     variable: str = None, # which unknown; the first by default
@@ -445,31 +549,50 @@ def plot_field(
 ): # the axes drawn on
     "Show one unknown of a field."
     u = _middle(_pick(ds, variable))
+    if "y" not in u.dims: u = _thinned(u)
     if ax is None: ax = _panels(u)
     panels = np.atleast_1d(ax).ravel()
     mesh = _snapshots(u, panels, **kw) if "y" in u.dims else _picture(panels[0], u.t, u.x, u, **kw)
     panels[0].figure.colorbar(mesh, ax=list(panels) if "y" in u.dims else panels[0], label=f"${u.name}$", pad=0.02)
     return ax
 
-# %% ../nbs/00_field.ipynb #1220673d
+# %% ../nbs/00_field.ipynb #79026ea0
 def _as_path(path):
     "A path, or a sentence."
     try: return Path(path)
     except TypeError: raise TypeError(f"`path` is {path!r}; give the name of a file.") from None
+
+def _remove(path):
+    "Remove a file or a folder, if there is one."
+    if path.is_dir(): shutil.rmtree(path)
+    else: path.unlink(missing_ok=True)
+
+@contextmanager
+def _in_place_of(path):
+    "A name beside a path; what is written under it takes the place of the path if nothing goes wrong."
+    if not path.parent.is_dir(): raise ValueError(f"`path` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
+    part, old = (path.with_name(f".{secrets.token_hex(8)}.{kind}") for kind in ("part", "old"))
+    try:
+        yield part
+        if path.is_dir(): os.replace(path, old)
+        os.replace(part, path)
+    finally: _remove(part)
+    _remove(old)
+
+# %% ../nbs/00_field.ipynb #2a656de3
+def _not_folder(path):
+    "A path that is no folder."
+    path = _as_path(path)
+    if path.is_dir(): raise ValueError(f"`path` is {str(path)!r}, which is a folder; give the name of a file.")
+    return path
 
 def write_atomically(
     path, # file to write, in a folder that exists
     write, # function that gets the file, open for bytes, and fills it
 ) -> Path: # the file written
     "Write a file whole or not at all."
-    path = _as_path(path)
-    if not path.parent.is_dir(): raise ValueError(f"`path` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
-    if path.is_dir(): raise ValueError(f"`path` is {str(path)!r}, which is a folder; give the name of a file.")
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "wb") as file: write(file)
-        os.replace(part, path)
-    finally: part.unlink(missing_ok=True)
+    path = _not_folder(path)
+    with _in_place_of(path) as part, open(part, "wb") as file: write(file)
     return path
 
 # %% ../nbs/00_field.ipynb #6a25847d
@@ -485,16 +608,51 @@ def _manifest(ds):
     about = {"dims": list(ds.dims), "variables": list(ds.data_vars), "attrs": ds.attrs, "labels": {str(n): ds[n].attrs for n in ds.variables}}
     return json.dumps(about, default=_plain)
 
-# %% ../nbs/00_field.ipynb #03429265
-def save_field(
-    ds: xr.Dataset, # field
-    path, # file to write, ending in .npz
-) -> Path: # the file written
-    "Write a field to an .npz archive that `load` gives back unchanged."
-    path, ds = _as_path(path), check_field(ds)
-    if path.suffix.lower() != ".npz": raise ValueError(f"`path` is {str(path)!r}; a field is saved as .npz.")
+# %% ../nbs/00_field.ipynb #30a5cbf4
+def _plain_attrs(ds, nested):
+    "Copies of a field and its attributes that a file can hold."
+    attrs = json.loads(json.dumps(ds.attrs, default=_plain))
+    strange = [key for key, value in attrs.items() if value is None or isinstance(value, (bool, dict))] if not nested else []
+    if strange: raise TypeError(f"`ds.attrs` holds {strange[0]!r}: {attrs[strange[0]]!r}, which netCDF cannot keep; make it a text, or save the field as .zarr or .npz.")
+    return ds.drop_encoding().assign_attrs(attrs)
+
+def _write_npz(ds, path):
+    "All arrays of a field and its manifest."
+    if is_chunked(ds): raise ValueError(f"`path` is {str(path)!r}, but the field is in chunks and an archive is written from memory; save it as .zarr or .nc, or save ds.load().")
     arrays = {str(n): ds[n].values for n in ds.variables} | {_MANIFEST: np.array(_manifest(ds))}
     return write_atomically(path, lambda file: np.savez(file, **arrays))
+
+def _streaming(ds):
+    "While it is used, trouble with the chunks of a field becomes one sentence."
+    return _computing(", ".join(map(str, ds.data_vars))) if is_chunked(ds) else nullcontext()
+
+def _write_nc(ds, path):
+    "A netCDF file, chunk by chunk."
+    need("h5netcdf", '"ubic[files]"')
+    ds = _plain_attrs(ds, nested=False)
+    with _in_place_of(_not_folder(path)) as part, _streaming(ds): ds.to_netcdf(part, engine="h5netcdf")
+    return path
+
+def _write_zarr(ds, path):
+    "A Zarr store, chunk by chunk."
+    need("zarr", '"ubic[files]"')
+    if path.is_file(): raise ValueError(f"`path` is {str(path)!r}, which is a file; a store is a folder.")
+    ds = _plain_attrs(ds, nested=True)
+    if is_chunked(ds): ds = ds.chunk({d: max(sizes) for d, sizes in ds.unify_chunks().chunks.items()})
+    with _in_place_of(path) as part, _streaming(ds): ds.to_zarr(part, zarr_format=2)
+    return path
+
+# %% ../nbs/00_field.ipynb #57b76a63
+_WRITERS = {".npz": _write_npz, ".nc": _write_nc, ".zarr": _write_zarr}
+
+def save_field(
+    ds: xr.Dataset, # field
+    path, # file to write, ending in .npz, .nc or .zarr; the last two for fields in chunks
+) -> Path: # the file written
+    "Write a field to a file that `load` gives back unchanged."
+    path, ds = _as_path(path), check_field(ds)
+    if path.suffix.lower() not in _WRITERS: raise ValueError(f"`path` is {str(path)!r}; a field is saved as .npz, .nc or .zarr.")
+    return _WRITERS[path.suffix.lower()](ds, path)
 
 # %% ../nbs/00_field.ipynb #6d0aed76
 _MOST_COMPRESSION = 1100
@@ -561,38 +719,65 @@ def _read_mat(path):
     from scipy.io import loadmat
     return {n: v for n, v in loadmat(path).items() if not n.startswith("__")}
 
-# %% ../nbs/00_field.ipynb #0eb98f47
-def _read_nc(path):
+# %% ../nbs/00_field.ipynb #d0811c25
+def _read_nc(path, chunks=None):
     "A netCDF file, classic or HDF5."
     if _starts_with(path, _HDF): need("h5netcdf", '"ubic[files]"')
     elif not _starts_with(path, b"CDF"): raise ValueError("it does not start like a netCDF file")
-    with xr.open_dataset(path, engine="h5netcdf" if _starts_with(path, _HDF) else "scipy", decode_times=False) as ds: return ds.load()
+    how = dict(engine="h5netcdf" if _starts_with(path, _HDF) else "scipy", decode_times=False)
+    if chunks is not None: return xr.open_dataset(path, chunks=chunks, **how)
+    with xr.open_dataset(path, **how) as ds: return ds.load()
 
-def _read_zarr(path):
+def _read_zarr(path, chunks=None):
     "A Zarr store, left on disk."
-    need("zarr", '"ubic[files]"')
-    return xr.open_zarr(path, decode_times=False)
+    zarr = need("zarr", '"ubic[files]"')
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Failed to open Zarr store with consolidated metadata", RuntimeWarning)
+        ds = xr.open_zarr(path, decode_times=False, **({} if chunks is None else {"chunks": chunks}))
+    _check_complete(zarr.open_group(path, mode="r"), [str(n) for n in ds.variables])
+    return ds
 
+# %% ../nbs/00_field.ipynb #b85ad16e
+def _check_complete(group, names):
+    "Raise or warn if a Zarr store lacks chunks of these arrays."
+    for name in names:
+        there, expected, fill = group[name].nchunks_initialized, group[name].nchunks, group[name].fill_value
+        if there >= expected: continue
+        if fill is None or not np.isfinite(fill): raise ValueError(f"`{name}` has only {there} of its {expected} chunks, so the store was cut short; copy or write it again")
+        _warn(f"`{name}` has only {there} of its {expected} chunks, and the others read as {fill}; if the writer did not leave them out for that, the store was cut short.")
+
+# %% ../nbs/00_field.ipynb #9d3dd604
 _READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}
 
-# %% ../nbs/00_field.ipynb #e7ca404b
 @contextmanager
 def _reading(path, *passing):
     "Turn any error except those passing into one that names the file."
     try: yield
-    except (ImportError, *passing): raise
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"`path` {str(path)!r} cannot be read as {path.suffix}: {reason.rstrip('.')}.") from error
+        if isinstance(error, (ImportError, *passing)) and not isinstance(error, Unreadable): raise
+        raise ValueError(f"`path` {str(path)!r} cannot be read as {path.suffix}: {_reason(error)}.") from error
 
-def _read(path):
+def _read(path, chunks):
     "The content of a file: a Dataset, or a mapping from names to arrays."
     kind = path.suffix.lower()
     if kind not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
     if not path.exists(): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
+    options = {} if chunks is None else {"chunks": _check_chunks(chunks, kind)}
     with _reading(path):
-        content = _READERS[kind](path)
-        return _unpack(content) if _MANIFEST in content else content
+        content = _READERS[kind](path, **options)
+        if _MANIFEST in content: content = _unpack(content)
+    absent = [d for d in chunks if d not in content.dims] if isinstance(chunks, Mapping) else []
+    if absent: raise ValueError(f"`chunks` mentions {absent}; the file has the axes {list(content.dims)}.")
+    return content
+
+# %% ../nbs/00_field.ipynb #dc0c7541
+def _check_chunks(chunks, kind):
+    "What Dask can be told about chunks, for files that can be read in parts."
+    if kind not in (".nc", ".zarr"): raise ValueError(f"`chunks` is {chunks!r}, but {kind} files are read whole; save the field as .zarr or .nc first.")
+    need("dask.array", '"ubic[dask]"')
+    if isinstance(chunks, Mapping): return {d: check_whole(f"chunks[{d!r}]", n, 1) for d, n in chunks.items()}
+    if chunks != "auto": raise TypeError(f"`chunks` is {chunks!r}; give 'auto', or a mapping from axes to points in a chunk such as {{'t': 10}}.")
+    return chunks
 
 # %% ../nbs/00_field.ipynb #7101bfe0
 _ALIASES = {"xx": "x", "yy": "y", "zz": "z", "tt": "t", "time": "t", "usol": "u", "uu": "u"} | {d.upper(): d for d in AXES}
@@ -660,15 +845,17 @@ def _select(content, variables, rename, dims, coords):
     content = _label(content.rename({n: new for n, new in names.items() if n != new}), coords)
     return content if chosen is None else content[chosen]
 
-# %% ../nbs/00_field.ipynb #85011d58
+# %% ../nbs/00_field.ipynb #0e07432b
 def load(
     path, # .nc, .zarr, .npz, .npy or .mat
     variables=None, # name or names of the unknowns; by default all arrays that fit the grid
     dims: tuple = None, # names of the axes of bare arrays, in order, where lengths do not settle it
     rename: dict = None, # from names in the file to names in the field, for unknowns and axes
+    chunks=None, # leave a .nc or .zarr on disk: "auto", or from axes of the file to points in a chunk
     **coords, # coordinate values that the file lacks: x=..., t=...
 ) -> xr.Dataset: # checked field
     "Read a field from a file."
     path, coords = _as_path(path), {d: _as_line(d, values) for d, values in coords.items()}
-    content = _select(_read(path), variables, {} if rename is None else rename, dims, coords)
+    content = _select(_read(path, chunks), variables, {} if rename is None else rename, dims, coords)
+    _KNOWN_FLAT.clear() # the file may have changed since it was read last
     with _reading(path, ValueError, TypeError): return check_field(content)

@@ -5,8 +5,10 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #45eba182
-from math import comb
+# %% ../nbs/06_library.ipynb #b99bb49f
+from functools import cached_property
+from itertools import product
+from math import ceil, comb, prod
 from numbers import Real
 import numpy as np
 import scipy.sparse as sparse
@@ -14,8 +16,8 @@ from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
 from tqdm import tqdm
-from .field import _flat_axes, as_rng, check_field, check_whole, space_dims, spacing
-from .system import LinearSystem
+from .field import _as_names, _flat_axes, as_rng, check_field, check_whole, is_chunked, need, space_dims, spacing
+from .system import LinearSystem, from_triangle, of_target, triangle
 from .terms import by_parts, candidates, evaluate, parse_term
 
 # %% ../nbs/06_library.ipynb #808cbd2f
@@ -61,14 +63,14 @@ def difference(
         along[-1 - i] = np.tensordot(backward, u[len(u) - 1 - i::-1][:ends], 1)/step**d
     return result
 
-# %% ../nbs/06_library.ipynb #0bc9dc19
+# %% ../nbs/06_library.ipynb #18de831b
+def _steps(ds): return {dim: spacing(ds, dim) for dim in [*space_dims(ds), "t"]}
+
 class _Jets:
     "Data and their derivatives, each computed once."
-    def __init__(self, ds, differentiate, steps=None): # function (array, dim, step, order, axis); grid spacing of each axis, found when None
-        self.dims, self.differentiate = [*space_dims(ds), "t"], differentiate
+    def __init__(self, ds, differentiate, steps): # function (array, dim, step, order, axis); grid spacing of each axis
+        self.dims, self.differentiate, self.steps, self.known = list(steps), differentiate, steps, {}
         self.values = {name: np.asarray(ds[name].values, float) for name in ds.data_vars}
-        self.steps = steps or {dim: spacing(ds, dim) for dim in self.dims}
-        self.known = {}
 
     def derive(self, array, axes):
         for dim in dict.fromkeys(axes): array = self.differentiate(array, dim, self.steps[dim], axes.count(dim), self.dims.index(dim))
@@ -78,31 +80,31 @@ class _Jets:
         if (name, axes) not in self.known: self.known[name, axes] = self.derive(self.values[name], axes)
         return self.known[name, axes]
 
-    def factor(self, powers, axes=""): # derivative of a monomial; powers as products, which are faster
+    def factor(self, powers, axes=""): # derivative of a monomial
         if len(powers) == 1 and powers[0][1] == 1: return self(powers[0][0], axes)
         return self.derive(_product((self.values[name] for name, power in powers for _ in range(power)), self.shape), axes)
 
     @property
     def shape(self): return next(iter(self.values.values())).shape
 
-# %% ../nbs/06_library.ipynb #9b0f87a4
+# %% ../nbs/06_library.ipynb #d635d8c3
 def _plain(accuracy): # finite differences
     return lambda array, dim, step, d, axis: difference(array, step, d, axis, accuracy)
 
 def _smooth(box): # local quartics over a quarter of the box
-    def differentiate(array, dim, step, d, axis):
-        return savgol_filter(array, 2*max(3, box[dim][0]//4) + 1, 4, deriv=d, delta=step, axis=axis)
-    return differentiate
+    return lambda array, dim, step, d, axis: savgol_filter(array, 2*_around(box[dim]) + 1, 4, deriv=d, delta=step, axis=axis)
 
-# %% ../nbs/06_library.ipynb #3610e23c
-def _product(factors, shape): # of arrays; a field of ones when there are none
+def _around(box): return max(3, box[0]//4) # points on each side of the local fit
+
+# %% ../nbs/06_library.ipynb #24c6084d
+def _product(factors, shape): # of arrays, for powers too: `**` is slower; a field of ones when there are none
     result = None
     for factor in factors: result = factor if result is None else result*factor
     return np.ones(shape) if result is None else result
 
 def _conservative_pieces(term, jets): # (axes on the weight, data product, factor)
     for (axes, monomial), factor in by_parts(term).items():
-        yield axes, _product((jets(*jet)**power for jet, power in monomial), jets.shape), factor*(-1)**len(axes)
+        yield axes, _product((jets(*jet) for jet, power in monomial for _ in range(power)), jets.shape), factor*(-1)**len(axes)
 
 # %% ../nbs/06_library.ipynb #3b85f417
 _one = (), "" # the factor 1
@@ -134,17 +136,40 @@ def corner_wave_number(
     def misfit(corner): return np.sum((total - np.interp(k, [0, corner, k[-1]], total[[0, corner, -1]]))**2)
     return min(range(1, max(2, len(total) - 1)), key=misfit)
 
-# %% ../nbs/06_library.ipynb #682f1202
+# %% ../nbs/06_library.ipynb #76c0cb8f
+def _some_lines(ds, dim, most=4096): # the field on at most about so many lines along one axis
+    others = {other: size for other, size in ds.sizes.items() if other != dim}
+    stride = ceil(max(1, np.prod(list(others.values()))/most)**(1/len(others)))
+    return ds.isel({other: slice(None, None, stride) for other in others}).compute()
+
+# %% ../nbs/06_library.ipynb #3bd89e79
+class _Survey:
+    "What a library wants to know of a field beforehand, each found once."
+    def __init__(self, ds): self.ds = ds # a checked field
+
+    @cached_property
+    def flat(self): return {name: set(_flat_axes(name, u)) for name, u in self.ds.data_vars.items()} # axes along which nothing happens
+
+    @cached_property
+    def steps(self): return _steps(self.ds)
+
+    @cached_property
+    def corners(self): # mean of the unknowns
+        lines = {dim: _some_lines(self.ds, dim) for dim in self.steps}
+        return {dim: np.mean([corner_wave_number(u.values, axis) for u in lines[dim].data_vars.values()]) for axis, dim in enumerate(lines)}
+
+def _survey(ds): return ds if isinstance(ds, _Survey) else _Survey(check_field(ds))
+
+# %% ../nbs/06_library.ipynb #705f0f6a
 def automatic_box(
     ds, # field
     derivative_order: int = 2, # highest space derivative
 ) -> dict: # dim → (half-width in points, order of the bump)
     "Half-width and order of the test function along each axis, from the spectrum of the data."
-    box = {}
-    for axis, dim in enumerate([*space_dims(ds), "t"]):
-        d, size = (1 if dim == "t" else max(1, derivative_order)), ds.sizes[dim]
+    survey, box = _survey(ds), {}
+    for dim, corner in survey.corners.items():
+        d, size = (1 if dim == "t" else max(1, derivative_order)), survey.ds.sizes[dim]
         order = max(d + 1, 3)
-        corner = np.mean([corner_wave_number(np.asarray(ds[name].values), axis) for name in ds.data_vars])
         points = int(np.ceil((1 + d)/2*np.sqrt(2*order + 3)*size/(2*np.pi*corner)))
         box[dim] = min(max(points, _smallest), int(0.3*size)), order
     return box
@@ -170,27 +195,26 @@ def _consistent(points, order, d, degree=12): # d-th derivative of the bump, int
     missing = (-1)**d*base @ derived - weights @ values
     return weights + base*(values @ np.linalg.solve(values.T @ (base[:, None]*values), missing))
 
-# %% ../nbs/06_library.ipynb #129532ef
+# %% ../nbs/06_library.ipynb #0657c0c4
 def _band(size, points, order, d, step, centers): # weights of the boxes around `centers`: one row per box
     weights = _consistent(points, order, d)*step/(points*step)**d
     columns = centers[:, None] + np.arange(-points, points + 1)
     rows = np.repeat(np.arange(len(centers)), 2*points + 1)
     return sparse.csr_array((np.tile(weights, len(centers)), (rows, columns.ravel())), (len(centers), size))
 
-def _contract(array, matrices): # one matrix per axis
-    for axis, matrix in enumerate(matrices):
+def _contract(array, matrices): # one matrix per axis, those that shorten most first
+    for axis in sorted(range(array.ndim), key=lambda axis: matrices[axis].shape[0]/matrices[axis].shape[1]):
+        matrix = matrices[axis]
         flat = np.moveaxis(array, axis, 0)
         array = np.moveaxis((matrix @ flat.reshape(len(flat), -1)).reshape(-1, *flat.shape[1:]), 0, axis)
     return array
 
-# %% ../nbs/06_library.ipynb #916e4b30
+# %% ../nbs/06_library.ipynb #1761462d
 class _GridOfBoxes:
-    "Equal boxes around every grid point that has room for one."
-    def __init__(self, ds, box):
-        self.dims, self.box = [*space_dims(ds), "t"], box
-        self.sizes, self.steps = [ds.sizes[dim] for dim in self.dims], [spacing(ds, dim) for dim in self.dims]
-        self.centers = [np.arange(box[dim][0], size - box[dim][0]) for dim, size in zip(self.dims, self.sizes)]
-        self.bands = {}
+    "Equal boxes around grid points that have room for one."
+    def __init__(self, sizes, steps, box, centers=None): # of each axis; all centres with room when None
+        self.dims, self.sizes, self.steps, self.box = list(steps), [sizes[dim] for dim in steps], list(steps.values()), box
+        self.centers, self.bands = centers or [np.arange(box[dim][0], size - box[dim][0]) for dim, size in zip(self.dims, self.sizes)], {}
 
     def band(self, axis, d):
         points, order = self.box[self.dims[axis]]
@@ -307,9 +331,7 @@ class _Plan:
         self.pairs = np.array([n[:3] for n in numbers])
         self.to_columns = sparse.csr_array(([n[3] for n in numbers], (np.arange(len(numbers)), [n[4] for n in numbers])), (len(numbers), len(columns)))
 
-# %% ../nbs/06_library.ipynb #308c8232
-_slab_bytes = 2**29 # all arrays of a slab together
-
+# %% ../nbs/06_library.ipynb #553f9b3c
 @njit(cache=True, nogil=True)
 def _interleave(rows, out): # arrays × points → points × arrays, in pieces that stay in the cache
     for first in range(0, rows.shape[1], 256):
@@ -323,62 +345,154 @@ def _tables(counts, dims, order, steps, highest): # weights by axis, derivative 
             for d in range(highest + 1): tables[axis, d, n, :n] = _hat_weights(n, order[dim], d)*((n - 1)/2*steps[dim])**(1 - d)
     return tables
 
-# %% ../nbs/06_library.ipynb #21764db5
-class _RandomBoxes:
-    "Boxes around random centres, shrunk to the grid points inside them."
-    def __init__(self, ds, half_width, orders, rows, rng, accuracy):
-        self.ds, self.dims, self.order, self.accuracy = ds, [*space_dims(ds), "t"], orders, accuracy
-        self.steps = {dim: spacing(ds, dim) for dim in self.dims}
-        self.starts, self.counts = _draw_boxes(ds, half_width, rows, rng)
-        self.n_eff = float(np.clip(np.prod([ds.sizes[d]/c for d, c in zip(self.dims, self.counts.mean(axis=0))]), 2, rows))
+# %% ../nbs/06_library.ipynb #99a34ea8
+_tile_bytes = 2**28 # all arrays of a tile together
 
-    def _slab(self, factors, low, high): # the factors between two indices of the first axis
-        size, d = self.ds.sizes[self.dims[0]], max((axes.count(self.dims[0]) for _, axes in factors), default=0)
-        margin = 2*d + 2*self.accuracy # more than any stencil reaches
-        first, last = max(0, low - margin), min(size, high + margin)
-        jets = _Jets(self.ds.isel({self.dims[0]: slice(first, last)}), _plain(self.accuracy), self.steps)
-        arrays = [jets.factor(*factor) for factor in factors]
-        stack = np.empty((high - low, *jets.shape[1:], len(factors)))
-        for i in range(len(stack)): _interleave(np.stack([array[low - first + i].ravel() for array in arrays]), stack[i].reshape(-1, len(factors)))
+def _tiles(sizes, stride, reach, arrays): # ranges along each axis: all of it when it is small enough, else divided where neighbours share least
+    parts = dict.fromkeys(sizes, 1)
+    def length(dim): return ceil(sizes[dim]/parts[dim])*stride[dim]
+    def points(): return prod(length(dim) + sum(reach[dim]) for dim in sizes)
+    while 8*arrays*points() > _tile_bytes and any(parts[dim] < sizes[dim] for dim in sizes):
+        parts[max((dim for dim in sizes if parts[dim] < sizes[dim]), key=lambda dim: length(dim)/(sum(reach[dim]) + 1))] += 1
+    edges = [np.linspace(0, sizes[dim], parts[dim] + 1).round().astype(int).tolist() for dim in sizes]
+    return [dict(zip(sizes, ranges)) for ranges in product(*(list(zip(edge, edge[1:])) for edge in edges))]
+
+# %% ../nbs/06_library.ipynb #832d0eeb
+class _Rows:
+    "Rows of a library. Each kind has `sizes`, `stride` and `reach` along the axes, `arrays`, the number `n` of rows, `rows(tile)`: which of them a tile holds, and `table(part, tile)`."
+    every = True # each place has a row; else some tiles may be empty
+
+    def tiles(self): return [tile for tile in _tiles(self.sizes, self.stride, self.reach, self.arrays) if self.every or len(self.rows(tile))]
+
+    def origin(self, tile): return {dim: max(0, first*self.stride[dim] - self.reach[dim][0]) for dim, (first, _) in tile.items()}
+
+    def part(self, ds, tile): # of the field, as far as the boxes of a tile reach
+        return ds.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
+
+# %% ../nbs/06_library.ipynb #9806c8ba
+_many = 2**18 # boxes
+
+def _apart(grid): # points from one centre to the next
+    return {dim: 1 if len(grid) <= _many else max(1, int(grid.box[dim][0]/np.sqrt(2*grid.box[dim][1] + 3)/2)) for dim in grid.dims}
+
+class _GridRows(_Rows):
+    "One row for every box of the grid, or for some of them."
+    def __init__(self, survey, terms, targets, box, chosen=None): # numbers of the boxes, in order; None for all
+        self.terms, self.targets, self.box, self.steps, self.chosen, self.every = terms, targets, box, survey.steps, chosen, chosen is None
+        grid = _GridOfBoxes(survey.ds.sizes, self.steps, box)
+        around = {dim: 0 if dim == "t" else _around(box[dim]) for dim in box}
+        self.stride = _apart(grid)
+        self.sizes = {dim: len(c[::self.stride[dim]]) for dim, c in zip(grid.dims, grid.centers)}
+        self.reach = {dim: (around[dim], 2*box[dim][0] + around[dim]) for dim in box}
+        self.arrays = len({jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}) + len(terms) + len(targets) + 3
+        self.n = prod(self.sizes.values()) if chosen is None else len(chosen)
+        self.n_eff = min(grid.n_eff, self.n)
+
+    def numbers(self, tile): return np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in tile.values())), tuple(self.sizes.values())).ravel()
+
+    def rows(self, tile):
+        numbers = self.numbers(tile)
+        return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers[np.isin(numbers, self.chosen)])
+
+    def table(self, part, tile):
+        origin, jets = self.origin(tile), _Jets(part, _smooth(self.box), self.steps)
+        boxes = _GridOfBoxes(part.sizes, self.steps, self.box, [np.arange(*tile[dim])*self.stride[dim] + self.box[dim][0] - origin[dim] for dim in self.steps])
+        columns = [boxes(_conservative_pieces(term, jets)) for term in self.terms] + [boxes([("t", jets(target), -1.0)]) for target in self.targets]
+        table = np.stack(columns, axis=1)
+        return table if self.chosen is None else table[np.isin(self.numbers(tile), self.chosen)]
+
+# %% ../nbs/06_library.ipynb #9fd45b8c
+class _RandomRows(_Rows):
+    "One row for each box around random centres, shrunk to the grid points inside it."
+    every = False
+    def __init__(self, survey, terms, targets, half_width, orders, n, rng, accuracy):
+        self.steps, self.accuracy, self.n = survey.steps, accuracy, n
+        self.sizes, self.stride, dims = {dim: survey.ds.sizes[dim] for dim in self.steps}, dict.fromkeys(self.steps, 1), list(self.steps)
+        self.starts, self.counts = _draw_boxes(survey.ds, half_width, n, rng)
+        self.plan = _Plan([list(_pysindy_pieces(term)) for term in terms] + [[("t", _one, (((target, 1),), ""), -1.0)] for target in targets], dims)
+        margin = {dim: 2*max(axes.count(dim) for _, axes in self.plan.stored) + 2*accuracy for dim in dims}
+        self.reach = {dim: (margin[dim], int(largest) + margin[dim]) for dim, largest in zip(dims, self.counts.max(axis=0))}
+        self.arrays, self.weights = 2*len(self.plan.stored), _tables(self.counts, dims, orders, self.steps, self.plan.orders.max())
+        self.n_eff = float(np.clip(np.prod([self.sizes[d]/c for d, c in zip(dims, self.counts.mean(axis=0))]), 2, n))
+
+    def rows(self, tile):
+        here = np.flatnonzero(np.all([(self.starts[:, i] >= low) & (self.starts[:, i] < high) for i, (low, high) in enumerate(tile.values())], axis=0))
+        return here[np.lexsort((self.starts[here, -1], *(self.starts[here, :-1]//8).T[::-1]))] # neighbours follow each other
+
+    def stack(self, part): # all arrays side by side at every point
+        jets = _Jets(part, _plain(self.accuracy), self.steps)
+        arrays = [jets.factor(*factor) for factor in self.plan.stored]
+        stack = np.empty((*jets.shape, len(arrays)))
+        for i in range(len(stack)): _interleave(np.stack([array[i].ravel() for array in arrays]), stack[i].reshape(-1, len(arrays)))
         return stack
 
-    def _slabs(self, factors): # numbers of the boxes that begin in one slab, slab by slab
-        size, rest = self.ds.sizes[self.dims[0]], np.prod([self.ds.sizes[dim] for dim in self.dims[1:]])
-        width = max(1, _slab_bytes//(8*len(factors)*rest) - self.counts[:, 0].max())
-        width = np.ceil(size/np.ceil(size/width)) # all about as wide
-        order = np.lexsort((self.starts[:, -1], *(self.starts[:, :-1]//8).T[::-1], self.starts[:, 0]//width)) # neighbours follow each other
-        return np.split(order, np.flatnonzero(np.diff(self.starts[order, 0]//width)) + 1)
+    def table(self, part, tile):
+        here, stack, absent = self.rows(tile), self.stack(part), [len(self.steps) - 1]*(4 - len(self.steps)) # axes put in before t
+        starts, counts = self.starts[here] - list(self.origin(tile).values()), self.counts[here]
+        starts, counts, orders = (np.insert(array, absent, fill, axis=1) for array, fill in ((starts, 0), (counts, 1), (self.plan.orders, 0)))
+        sums = np.empty((len(here), len(self.plan.pairs)))
+        stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
+        _box_sums(stack, starts, counts, np.insert(self.weights, absent, 1.0, axis=0), orders, self.plan.powers, self.plan.pairs, sums)
+        return sums @ self.plan.to_columns
 
-    def __call__(self, columns): # of pieces → rows × columns
-        plan, absent = _Plan(columns, self.dims), [len(self.dims) - 1]*(4 - len(self.dims)) # axes put in before t
-        starts, counts = (np.insert(array, absent, fill, axis=1) for array, fill in ((self.starts, 0), (self.counts, 1)))
-        tables = np.insert(_tables(self.counts, self.dims, self.order, self.steps, plan.orders.max()), absent, 1.0, axis=0)
-        orders = np.insert(plan.orders, absent, 0, axis=1)
-        total = np.empty((len(starts), len(columns)))
-        for boxes in tqdm(self._slabs(plan.stored), desc="weak library", leave=False, delay=2):
-            low, high = starts[boxes, 0].min(), (starts + counts)[boxes, 0].max()
-            stack = self._slab(plan.stored, low, high)
-            stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
-            sums = np.empty((len(boxes), len(plan.pairs)))
-            _box_sums(stack, starts[boxes] - [low, 0, 0, 0], counts[boxes], tables, orders, plan.powers, plan.pairs, sums)
-            total[boxes] = sums @ plan.to_columns
-        return total
+# %% ../nbs/06_library.ipynb #2969fa14
+_kept_bytes = 2**28 # tables up to this size are kept
 
-# %% ../nbs/06_library.ipynb #c717d25b
-def _pick_target(ds, target):
-    names = list(ds.data_vars)
-    if target is None and len(names) == 1: target = names[0]
-    if target in names:
-        u = ds[target].values
-        if np.ptp(u, axis=-1).max() <= 4*np.finfo(u.dtype).eps*np.abs(u).max(): raise ValueError(f"`target` {target!r} does not change in time: there is nothing to identify.")
-        return target
-    found = "several unknowns" if target is None else f"{target!r}"
-    raise ValueError(f"`target` must be one of {', '.join(names)}, found {found}.")
+def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only their triangle
+    table = rows.table(part, tile)
+    table[:, vanishing] = 0
+    return table if keep else triangle(table)
 
-def _pick_terms(ds, terms, power, derivative_order, constant):
+def _each(ds, rows, *how): # what is made of every tile: here and now, or in tasks where the field is chunked
+    tiles = rows.tiles()
+    if not is_chunked(ds): return ((tile, _made(rows, rows.part(ds, tile), tile, *how)) for tile in tqdm(tiles, desc="library", leave=False, delay=2))
+    dask = need("dask", "ubic[dask]")
+    shared, make = dask.delayed(rows, traverse=False), dask.delayed(_made, pure=False)
+    return zip(tiles, _computed([make(shared, rows.part(ds, tile), tile, *how) for tile in tiles]))
+
+def _computed(tasks): # all of them; when a worker is lost, Dask gives its tasks to others
+    import dask
+    from tqdm.dask import TqdmCallback
+    try:
+        with TqdmCallback(desc="library", leave=False, delay=2): return dask.compute(*tasks)
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker": raise # its class is Dask's, which may not be installed
+        raise RuntimeError("a worker of the Dask cluster was lost again and again while it made the library; give the workers more memory, or the field smaller chunks.") from error
+
+# %% ../nbs/06_library.ipynb #f554db18
+def _systems(survey, rows, terms, targets): # target → system
+    p, columns = len(terms), len(terms) + len(targets)
+    vanishing = [j for j, term in enumerate(terms) if term.derivative and survey.flat[term.derivative[0]] & set(term.derivative[1])] # what rounding leaves of them must not pass for a candidate
+    keep = 8*rows.n*columns <= _kept_bytes
+    table, R = np.empty((rows.n, columns)) if keep else None, np.zeros((columns, columns))
+    for tile, made in _each(survey.ds, rows, vanishing, keep):
+        if keep: table[rows.rows(tile)] = made
+        else: R = triangle(np.concatenate([R, made]))
+    if keep: R = triangle(table)
+    def kept(k): return (table[:, :p], table[:, p + k]) if keep else None
+    return {target: from_triangle(of_target(R, p, k), rows.n, terms, f"{target}_t", rows.n_eff, kept(k)) for k, target in enumerate(targets)}
+
+# %% ../nbs/06_library.ipynb #41431b4d
+def _pick_targets(survey, target, known=()): # names
+    names = [name for name in survey.ds.data_vars if name not in known]
+    targets = names[:1] if target is None and len(names) == 1 else [] if target is None else list(_as_names("target", target))
+    for name in targets or [None]:
+        if name not in names: raise ValueError(f"`target` must be one of {', '.join(names)}, found {'several unknowns' if name is None else repr(name)}.")
+        if "t" in survey.flat[name]: raise ValueError(f"`target` {name!r} does not change in time: there is nothing to identify.")
+    return targets
+
+def _pick_known(ds, known): # names
+    known = _as_names("known", known)
+    for name in known:
+        if name not in ds.data_vars: raise ValueError(f"`known` has {name!r}, but the field has {', '.join(ds.data_vars)}; add the known field on the same grid.")
+    if len(known) == len(ds.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
+    return known
+
+# %% ../nbs/06_library.ipynb #1aefe87d
+def _pick_terms(ds, terms, power, derivative_order, constant, known=()):
     dims = space_dims(ds)
     if isinstance(terms, str): raise TypeError(f"`terms` must be a list of terms, found the string {terms!r}; write [{terms!r}].")
-    if terms is None: terms = candidates(tuple(ds.data_vars), "".join(dims), power, derivative_order, constant)
+    if terms is None: terms = candidates([name for name in ds.data_vars if name not in known], "".join(dims), power, derivative_order, constant, known)
     terms = [parse_term(term) for term in terms]
     if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
     for term in terms:
@@ -388,13 +502,6 @@ def _pick_terms(ds, terms, power, derivative_order, constant):
         for dim in term.derivative[1] if term.derivative else "":
             if dim not in dims: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
     return terms
-
-# %% ../nbs/06_library.ipynb #88d1b940
-def _without_rounding(X, ds, terms): # columns of derivatives along flat axes set to zero
-    flat = {name: set(_flat_axes(name, u)) for name, u in ds.data_vars.items()}
-    for j, term in enumerate(terms):
-        if term.derivative and flat[term.derivative[0]] & set(term.derivative[1]): X[:, j] = 0
-    return X
 
 # %% ../nbs/06_library.ipynb #5292bc1b
 def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing when None
@@ -414,14 +521,14 @@ def _check_width(dim, half, ds):
     if not half > 0 or 2*half >= length:
         raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
 
-# %% ../nbs/06_library.ipynb #21a990bf
-def _chosen_box(ds, terms, half_width, order): # dim → (points, order), given values over automatic ones
-    dims = [*space_dims(ds), "t"]
-    box = automatic_box(ds, max(term.order for term in terms))
+# %% ../nbs/06_library.ipynb #22b4b7f4
+def _chosen_box(survey, terms, half_width, order): # dim → (points, order), given values over automatic ones
+    ds, dims = survey.ds, list(survey.steps)
+    box = automatic_box(survey, max(term.order for term in terms))
     widths, orders = _per_axis("half_width", half_width, dims), _per_axis("order", order, dims)
     for dim in dims:
         if dim in widths: _check_width(dim, widths[dim], ds)
-        points = int(round(widths[dim]/spacing(ds, dim))) if dim in widths else box[dim][0]
+        points = int(round(widths[dim]/survey.steps[dim])) if dim in widths else box[dim][0]
         box[dim] = points, orders.get(dim, box[dim][1])
         _check_order(dim, box[dim][1], terms)
         if points < _fewest:
@@ -433,71 +540,86 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #1ef00137
+# %% ../nbs/06_library.ipynb #630203a1
 def weak(
     ds, # field
-    target: str | None = None, # unknown whose time derivative is explained; needed when there are several
+    target=None, # unknown whose time derivative is explained, or a list of them; needed when there are several
     derivative_order: int = 2, # highest space derivative among the candidates
     power: int = 2, # highest power among the candidates
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
+    known=(), # names of fields that are no unknowns: they enter as factors only
     form: str = "conservative", # or "pysindy"
     half_width=None, # of the boxes, in units of the axis: a mapping per axis or one number; None: from the data ("pysindy": length/20)
     order=None, # exponent of the test function, likewise; None: from the data ("pysindy": 4)
-    rows: int | None = None, # number of boxes: None for one at every grid point ("pysindy": 10000), else a random choice
+    rows: int | None = None, # number of boxes: None for one at every grid point, fewer on large fields ("pysindy": 10000), else a random choice
     seed=0, # of that choice: an integer, a Generator or a RandomState
     accuracy: int = 2, # of the finite differences in the "pysindy" form
-) -> LinearSystem:
+): # `LinearSystem`; a dict of them when `target` is a list
     "Weak-form library of a field."
-    ds = check_field(ds)
-    target, terms = _pick_target(ds, target), _pick_terms(ds, terms, power, derivative_order, constant)
-    build = {"conservative": _weak_conservative, "pysindy": _weak_pysindy}.get(form)
-    if build is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
+    survey, make = _survey(ds), {"conservative": _grid_rows, "pysindy": _random_rows}.get(form)
+    if make is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
+    targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known)
     if rows is not None: _check_rows(rows, terms)
-    rng = as_rng(seed)
-    X, y, n_eff = build(ds, target, terms, half_width, order, rows, rng, accuracy)
-    return LinearSystem(_without_rounding(X, ds, terms), y, terms, f"{target}_t", n_eff)
+    systems = _systems(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy), terms, targets)
+    return systems if isinstance(target, (list, tuple)) else systems[targets[0]]
 
-# %% ../nbs/06_library.ipynb #d56c9305
-def _weak_conservative(ds, target, terms, half_width, order, rows, rng, _):
-    box = _chosen_box(ds, terms, half_width, order)
-    jets, boxes = _Jets(ds, _smooth(box)), _GridOfBoxes(ds, box)
-    X = np.stack([boxes(_conservative_pieces(term, jets)) for term in terms], axis=1)
-    y = boxes([("t", jets(target), -1.0)])
-    if rows is None or rows == len(y): return X, y, boxes.n_eff
-    if rows > len(y): raise ValueError(f"`rows` is {rows}, but this field has room for {len(y)} boxes; give fewer, or None for all.")
-    chosen = np.sort(rng.choice(len(y), rows, replace=False))
-    return X[chosen], y[chosen], min(boxes.n_eff, rows)
+def _asked(survey, target, terms, power, derivative_order, constant, known):
+    known = _pick_known(survey.ds, known)
+    return _pick_targets(survey, target, known), _pick_terms(survey.ds, terms, power, derivative_order, constant, known)
 
-# %% ../nbs/06_library.ipynb #3844a96c
-def _weak_pysindy(ds, target, terms, half_width, order, rows, rng, accuracy):
-    dims = [*space_dims(ds), "t"]
+# %% ../nbs/06_library.ipynb #e85ac1f4
+def _grid_rows(survey, terms, targets, half_width, order, rows, rng, _):
+    box = _chosen_box(survey, terms, half_width, order)
+    whole = _GridRows(survey, terms, targets, box)
+    if rows is None or rows == whole.n: return whole
+    if rows > whole.n: raise ValueError(f"`rows` is {rows}, but this field has room for {whole.n} boxes; give fewer, or None for all.")
+    return _GridRows(survey, terms, targets, box, np.sort(rng.choice(whole.n, rows, replace=False)))
+
+def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy):
+    ds, dims = survey.ds, list(survey.steps)
     widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width, dims)
     orders = dict.fromkeys(dims, 4) | _per_axis("order", order, dims)
     for dim in dims:
         _check_width(dim, widths[dim], ds)
         _check_order(dim, orders[dim], terms)
-    boxes = _RandomBoxes(ds, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
-    table = boxes([list(_pysindy_pieces(term)) for term in terms] + [[("t", _one, (((target, 1),), ""), -1.0)]])
-    return table[:, :-1], table[:, -1], boxes.n_eff
+    return _RandomRows(survey, terms, targets, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
 
-# %% ../nbs/06_library.ipynb #0ac9cadc
+# %% ../nbs/06_library.ipynb #7df625dd
+class _PointRows(_Rows):
+    "One row for every grid point that is not cropped."
+    n_eff = None
+    def __init__(self, survey, terms, targets, accuracy, crop):
+        self.terms, self.targets, self.steps, self.accuracy, self.crop = terms, targets, survey.steps, accuracy, crop
+        self.sizes, self.stride = {dim: survey.ds.sizes[dim] - 2*crop for dim in self.steps}, dict.fromkeys(self.steps, 1)
+        margin = 2*max(1, *(term.order for term in terms)) + 2*accuracy # more than any stencil reaches
+        self.reach = dict.fromkeys(self.steps, (margin - crop, margin + crop))
+        self.arrays, self.n = len({term.derivative for term in terms}) + 2*(len(terms) + len(targets)), prod(self.sizes.values())
+
+    def rows(self, tile): return np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in tile.values())), tuple(self.sizes.values())).ravel()
+
+    def table(self, part, tile):
+        jets, origin = _Jets(part, _plain(self.accuracy), self.steps), self.origin(tile)
+        inside = tuple(slice(low + self.crop - origin[dim], high + self.crop - origin[dim]) for dim, (low, high) in tile.items())
+        columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside] for term in self.terms] + [jets(target, "t")[inside] for target in self.targets]
+        return np.stack([column.ravel() for column in columns], axis=1)
+
+# %% ../nbs/06_library.ipynb #a357f7c8
 def strong(
     ds, # field
-    target: str | None = None, # unknown whose time derivative is explained
+    target=None, # unknown whose time derivative is explained, or a list of them
     derivative_order: int = 2, # highest space derivative among the candidates
     power: int = 2, # highest power among the candidates
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
+    known=(), # names of fields that are no unknowns: they enter as factors only
     accuracy: int = 4, # of the finite differences
     crop: int = 0, # points left out at each end of every axis
-) -> LinearSystem:
+): # `LinearSystem`; a dict of them when `target` is a list
     "Finite-difference library of a field: one row per grid point."
-    ds = check_field(ds)
-    target, terms = _pick_target(ds, target), _pick_terms(ds, terms, power, derivative_order, constant)
-    crop = check_whole("crop", crop, 0)
-    if not crop < min(ds.sizes[dim] for dim in ds.dims)/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(ds.sizes)}.")
-    jets = _Jets(ds, _plain(accuracy))
-    inside = (slice(crop, -crop or None),)*len(jets.shape)
-    columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside].ravel() for term in terms]
-    return LinearSystem(_without_rounding(np.stack(columns, axis=1), ds, terms), jets(target, "t")[inside].ravel(), terms, f"{target}_t")
+    survey = _survey(ds)
+    targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known)
+    crop, sizes = check_whole("crop", crop, 0), survey.ds.sizes
+    if not crop < min(sizes.values())/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(sizes)}.")
+    systems = _systems(survey, _PointRows(survey, terms, targets, accuracy, crop), terms, targets)
+    return systems if isinstance(target, (list, tuple)) else systems[targets[0]]

@@ -5,15 +5,16 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #3fe720a0
+# %% ../nbs/10_pipeline.ipynb #70eee1ec
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import select
-from .field import UbicWarning, check_field, check_whole, plot_field, true_pde
+from .field import UbicWarning, _as_names, check_field, check_whole, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import Refitter
 from .subsets import _path, best_subsets
@@ -72,7 +73,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #57fd0129
+# %% ../nbs/10_pipeline.ipynb #c1b53241
 def _heard(function, *arguments): # what a function returns, and what it warned of
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     for w in caught:
@@ -85,22 +86,31 @@ def _denoised(ds, method):
     if method == "ksvd": return denoising.ksvd(ds)
     raise ValueError(f"`denoise` must be None, 'ksvd' or a function from field to field, found {method!r}.")
 
-def _choose(ds, target, order, first, settings, max_size, solver, choice):
-    system = library.weak(ds, target, derivative_order=order, **settings)
+def _choose(systems, target, order, first, max_size, solver, choice):
+    system = systems(order)[target]
     if max_size and not first: max_size = min(max_size, system.p) # later looks have fewer candidates
     return select(best_subsets(system, max_size, solver), **choice)
 
-# %% ../nbs/10_pipeline.ipynb #e1f7ec8d
+# %% ../nbs/10_pipeline.ipynb #95123b7a
 def _alternatives(look, terms=None, **how): # of the sizes that were asked for
     return [rival for rival in look.equivalents(terms, **how) if len(rival) <= look.path.sizes[-1]]
+
+def _middle(field, box, most=2**23): # the middle of a large field: at most so many values, if boxes still have room
+    share, sizes = 1.0, dict(field.sizes)
+    least = {dim: min(size, 5*box[dim][0]) for dim, size in sizes.items()}
+    while len(field.data_vars)*np.prod(list(sizes.values())) > most and sizes != least:
+        share *= 0.98
+        sizes = {dim: max(least[dim], int(share*size)) for dim, size in field.sizes.items()}
+    return field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
 
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
     def __init__(self, field, target, box):
-        self.field, self.target, self.box, self.known = field, target, box, {}
-        self.refitter = Refitter(field, target, box, most=600) # enough to decide
+        self.field, self.target, self.box, self.known = _middle(field, box).compute(), target, box, {}
+        self.refitter = Refitter(self.field, target, box, most=600) # enough to decide
 
-    def final(self, terms): # on all boxes
+    def final(self, terms): # on as many boxes as there are
+        if self.refitter.rows > 3*len(terms) and self.fit(terms).excess > 2: return None # not a matter of noise
         refitter = Refitter(self.field, self.target, self.box)
         return refitter.fit(terms) if refitter.rows > 3*len(terms) else None
 
@@ -109,8 +119,17 @@ class _Contest:
         if key not in self.known: self.known[key] = self.refitter.fit(terms, ceiling, most_steps=10) if self.refitter.rows > 3*len(terms) else None
         return self.known[key]
 
+    def enough(self, look): # the chosen terms; or, when they leave more than noise, the first larger subset that does not
+        chosen, largest = self.fit(look.terms), int(np.argmin(look.bic))
+        if chosen is None or not chosen.leaves_more or not self.completes(look, largest, chosen): return look.terms
+        return next(look.path.terms(k) for k in range(look.k + 1, largest + 1) if self.completes(look, k, chosen))
+
+    def completes(self, look, k, chosen): # whether the k-th subset leaves noise only
+        fit = self.fit(look.path.terms(k)) if k > look.k else None
+        return bool(fit and fit.explains and fit.beats(chosen))
+
     def judge(self, look, terms=None, most=12): # the terms that win, and rivals that cannot be ruled out
-        terms = look.terms if terms is None else terms
+        terms = self.enough(look) if terms is None else terms
         rivals = _alternatives(look, terms, within=10, minimal=False)
         fits, ceiling = [], np.inf
         for each in [terms, *rivals[:most]] if rivals else []:
@@ -121,32 +140,32 @@ class _Contest:
         left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: (not set(fit.terms) <= set(terms), len(fit.terms), fit.score)) # what was chosen stays unless it is beaten, or can do with fewer terms
         return left[0].terms, [fit.terms for fit in left[1:] if not set(left[0].terms) < set(fit.terms)]
 
-# %% ../nbs/10_pipeline.ipynb #2d046ce5
+# %% ../nbs/10_pipeline.ipynb #4e16934f
 def _exchange(look, terms): # the same look with other terms of their size
     path, support = look.path, tuple(sorted(look.path.system.terms.index(term) for term in terms))
     if support == look.support or len(support) not in path.sizes: return look
     k = int(np.flatnonzero(path.sizes == len(support))[0])
-    path = _path(path.system, [support if i == k else s for i, s in enumerate(path.supports)], solver=path.solver, certificate=path.certificate)
+    path = _path(path.system, [support if i == k else s for i, s in enumerate(path.supports)], solver=path.solver, exact=path.exact and support == path.supports[k], certificate=path.certificate)
     told = f"Least squares alone would choose {_listed(look.terms)}; with the noise in all terms taken into account, {_listed(terms)} explain the data better."
-    return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[*look.advice, told])
+    return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[told]) # what was advised concerned the other choice
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #aeca32e3
-def _look(used, field, target, order, settings, *stages): # all looks, from the fourth derivative downwards unless told; and the warnings of the last
-    looks = []
-    for order in range(4, 0, -1) if order is None else [order]:
-        look, heard = _heard(_choose, used, target, order, not looks, settings, *stages)
-        contest = _contest(field, target, look, settings)
+# %% ../nbs/10_pipeline.ipynb #825b73e3
+def _look(systems, survey, target, order, settings, *stages): # all looks, downwards from high derivatives unless told; and the warnings of the last
+    looks, highest = [], 4 if len(space_dims(survey.ds)) == 1 else 2
+    for order in range(highest, 0, -1) if order is None else [order]:
+        look, heard = _heard(_choose, systems, target, order, not looks, *stages)
+        contest = _contest(survey, target, look, settings)
         best, doubts = contest.judge(look) if contest else (look.terms, _alternatives(look))
         look = _exchange(look, best)
         looks.append((look, contest, doubts))
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
     return looks, heard
 
-def _contest(field, target, look, settings): # None when the settings ask for something else
+def _contest(survey, target, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
-    contest = _Contest(field, target, library._chosen_box(field, look.path.system.terms, settings.get("half_width"), settings.get("order")))
+    contest = _Contest(survey.ds, target, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order")))
     return contest if contest.refitter.noisy else None
 
 # %% ../nbs/10_pipeline.ipynb #911eb9a8
@@ -167,19 +186,19 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #50e1a859
+# %% ../nbs/10_pipeline.ipynb #f020ea9d
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
-    target=None, # unknown to explain; None for all
+    target=None, # unknown to explain, or a list of them; None for all
     denoise=None, # "ksvd", or any function from field to field; the weak form alone stands a lot of noise
-    derivative_order: int | None = None, # highest derivative among the candidates; None to find out
+    derivative_order: int | None = None, # highest derivative among the candidates; None to find out: at most 4, and 2 where there is more than one space axis
     power: int = 2, # highest power among the candidates
     max_size: int | None = None, # largest number of terms
     solver: str = "exact", # of the best-subset problem
     mode: str = "unit_free", # or "paper"
     tau0=None, # threshold of Algorithm 1
     recipe: str | None = None, # name of a dataset of the paper, to use the paper's settings instead of all of the above
-    **settings, # further settings of `library.weak`
+    **settings, # further settings of `library.weak`, for instance `terms`, or `known` fields
 ) -> Discovery:
     "Find the PDE behind a field."
     field, sentences = _heard(check_field, field)
@@ -188,16 +207,22 @@ def discover(
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #ec954f2d
+# %% ../nbs/10_pipeline.ipynb #5a170bc5
 def _walk(field, target, denoise, order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
     if "terms" in settings: order = order or 2 # the terms given decide, not this number
     (used, sentences), found = _heard(_denoised, field, denoise), {}
-    for name in list(field.data_vars) if target is None else [target]:
-        looks, heard = _look(used, field, name, order, settings, max_size, *stages)
+    survey, targets = library._Survey(field), _targets(field, target, settings.get("known", ()))
+    looked = survey if used is field else library._Survey(used)
+    systems = cache(lambda order: library.weak(looked, targets, derivative_order=order, **settings)) # one library for all targets
+    for name in targets:
+        looks, heard = _look(systems, survey, name, order, settings, max_size, *stages)
         found[name] = _concluded(looks)
         sentences += heard + _ambiguity(found[name])
     return found, used, sentences
+
+def _targets(field, target, known): # all unknowns unless told
+    return [name for name in field.data_vars if name not in _as_names("known", known)] if target is None else list(_as_names("target", target))
 
 def _follow(recipe, field, target): # likewise, with the paper's settings
     from ubic.recipes import apply

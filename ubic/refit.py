@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Refit', 'Refitter', 'total_least_squares', 'plot_refit']
 
-# %% ../nbs/09a_refit.ipynb #fc606b94
+# %% ../nbs/09a_refit.ipynb #4346b1c6
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from scipy.linalg import solve_triangular
 from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
 from .denoise import _noise
-from .field import UbicWarning, check_field
-from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_target, _pick_terms, _product, _product_rule, _smooth
+from .field import UbicWarning
+from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_targets, _pick_terms, _product, _product_rule, _smooth, _steps, _survey
 from .terms import Equation, by_parts, latex
 
-# %% ../nbs/09a_refit.ipynb #ffd36d5d
+# %% ../nbs/09a_refit.ipynb #aed1c934
 def _linearised(term, jets): # unknown → axes on the weight → coefficient field of the noise
     total = defaultdict(lambda: defaultdict(float))
     for (axes, monomial), factor in by_parts(term).items():
         for (name, inner), power in monomial:
-            others = _product([jets(*jet)**(q - (jet == (name, inner))) for jet, q in monomial if q > (jet == (name, inner))], jets.shape)
+            others = _product((jets(*jet) for jet, q in monomial for _ in range(q - (jet == (name, inner)))), jets.shape)
             for taken, rest, ways in _product_rule(inner):
                 total[name]["".join(sorted(axes + taken))] += factor*power*ways*(-1)**len(axes + inner)*jets.derive(others, rest)
     return total
@@ -37,9 +37,9 @@ def _noise_operator(target, terms, coef, jets): # A: unknown → axes on the wei
             for axes, field in pieces.items(): total[name][axes] = total[name][axes] - c*field
     return total
 
-# %% ../nbs/09a_refit.ipynb #95a4d45b
+# %% ../nbs/09a_refit.ipynb #7edb8e99
 def _lattice(ds, box, most): # boxes 1.2 standard deviations of the weight apart, or more to have at most so many
-    boxes, spread = _GridOfBoxes(ds, box), 1.2
+    boxes, spread = _GridOfBoxes(ds.sizes, _steps(ds), box), 1.2
     room, width = [len(c) for c in boxes.centers], [points/np.sqrt(2*order + 3) for points, order in (box[dim] for dim in boxes.dims)]
     while True:
         counts = [min(n, 2 + int((n - 1)/(spread*w))) for n, w in zip(room, width)]
@@ -86,7 +86,7 @@ def _least_squares(X, y): # of white rows: coefficients, their covariance for un
     coef = inverse @ (Q.T @ y)
     return coef, inverse @ inverse.T, y - X @ coef
 
-# %% ../nbs/09a_refit.ipynb #0d6d6549
+# %% ../nbs/09a_refit.ipynb #b1dcf984
 @dataclass(frozen=True, eq=False)
 class Refit:
     "Coefficients of one equation by total least squares."
@@ -109,6 +109,8 @@ class Refit:
     @property
     def explains(self): return self.fair and self.excess**2 < 1 + 2.5*np.sqrt(2/self.rows) # no more is left than noise would leave
     @property
+    def leaves_more(self): return bool(self.excess**2 >= 1 + 2.5*np.sqrt(2/self.rows)) # terms are missing; False when nothing was fitted
+    @property
     def score(self): return float(2*self.rows*np.log(self.excess) + len(self.terms)*np.log(self.rows)) # BIC, for comparisons on the same boxes
     @property
     def equation(self): return Equation(self.target, tuple(self.terms), tuple(self.coef), tuple(self.std))
@@ -120,7 +122,7 @@ class Refit:
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
     def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
-# %% ../nbs/09a_refit.ipynb #676464a4
+# %% ../nbs/09a_refit.ipynb #10a412ad
 class Refitter:
     "Fits equations to one field, all on the same boxes."
     def __init__(self,
@@ -141,7 +143,7 @@ class Refitter:
     def noisy(self): return any(level > 1e-4*float(self.ds[name].std()) for name, level in self.noise.items()) # else errors of the grid decide
 
     def _system(self, values, terms): # Φ and q₀ of a field, and its derivatives
-        jets = _Jets(self.ds.assign({name: (self.ds[name].dims, u) for name, u in values.items()}), _smooth(self.boxes.box))
+        jets = _Jets(self.ds.assign({name: (self.ds[name].dims, u) for name, u in values.items()}), _smooth(self.boxes.box), _steps(self.ds))
         return np.stack([self.boxes(_conservative_pieces(term, jets)) for term in terms], axis=1), self.boxes([("t", jets(self.target), -1.0)]), jets
 
 # %% ../nbs/09a_refit.ipynb #b773155c
@@ -185,7 +187,7 @@ def _fit(self,
 
 Refitter.fit = _fit
 
-# %% ../nbs/09a_refit.ipynb #66ddb623
+# %% ../nbs/09a_refit.ipynb #ad9e46dc
 def total_least_squares(
     ds, # field as measured: its noise should be white
     terms, # of the equation
@@ -194,9 +196,9 @@ def total_least_squares(
     order=None, # of the test function, likewise
 ) -> Refit:
     "Fit the coefficients of an equation, with the noise in all of its terms taken into account."
-    ds = check_field(ds)
-    target, terms = _pick_target(ds, target), _pick_terms(ds, terms, 0, 0, False)
-    refitter = Refitter(ds, target, _chosen_box(ds, terms, half_width, order))
+    survey = _survey(ds)
+    (target,), terms = _pick_targets(survey, target), _pick_terms(survey.ds, terms, 0, 0, False)
+    refitter = Refitter(survey.ds, target, _chosen_box(survey, terms, half_width, order))
     if refitter.rows <= len(terms): raise ValueError(f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} `terms`; take a longer record, smaller boxes or fewer terms.")
     fit = refitter.fit(terms)
     if not np.isfinite(fit.cov).all(): raise ValueError(f"`terms` {', '.join(map(str, terms))} cannot be told apart on these data; leave some of them out.")

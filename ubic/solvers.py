@@ -96,7 +96,7 @@ def _filled(unit, support, size): # add the best terms one by one up to the size
         support = _better(unit, *others)
     return np.sort(support)
 
-# %% ../nbs/07a_solvers.ipynb #2a8e4062
+# %% ../nbs/07a_solvers.ipynb #111cec8e
 def mixed_integer(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
@@ -105,7 +105,8 @@ def mixed_integer(
     formulation: str = "miqp", # or "sos1": bounds on the coefficients, or special ordered sets
 ) -> SubsetPath:
     "Best subsets by mixed-integer quadratic programs."
-    if engine not in _engines: raise ValueError(f"`engine` must be one of {', '.join(_engines)}, found {engine!r}.")
+    for name, value, allowed in (("engine", engine, _engines), ("formulation", formulation, ("miqp", "sos1"))):
+        if value not in allowed: raise ValueError(f"`{name}` must be one of {', '.join(allowed)}, found {value!r}.")
     time_limit, start = check_positive("time_limit", time_limit), perf_counter()
     supports, (bases, outside), gap = [np.array(support) for support in best_subsets(system, max_size, "greedy").supports], _bases(system.unit), []
     for k in tqdm(range(max_size), desc=f"{formulation} on {engine}", leave=False):

@@ -154,18 +154,19 @@ def is_exact_derivative(term: Term) -> bool:
     "Whether all derivatives of the term can be moved to the weight."
     return all(_order(monomial) <= 0 for _, monomial in by_parts(term))
 
-# %% ../nbs/01_terms.ipynb #ea850a44
+# %% ../nbs/01_terms.ipynb #9b1e8b4e
 def candidates(
     unknowns=("u",), # names
     axes="x", # space axes
     power: int = 2, # highest power of the unknowns
     derivative_order: int = 2, # highest derivative
     constant: bool = False, # include the constant term 1
+    known=(), # names of fields that enter as factors only
 ) -> list: # of `Term`
     "Powers, derivatives and their products, in the order of the paper."
     for name, value in [("power", power), ("derivative_order", derivative_order)]:
         check_whole(name, value, 0)
-    powers = [term for degree in range(1, power + 1) for term in _products(tuple(unknowns), degree)]
+    powers = [term for degree in range(1, power + 1) for term in _products((*unknowns, *known), degree)]
     letters = [term for order in range(1, derivative_order + 1) for term in _words(axes, order)]
     derivatives = [Term((), (name, word)) for word in letters for name in unknowns]
     return [Term()]*constant + powers + derivatives + [Term(f.powers, d.derivative) for d in derivatives for f in powers]

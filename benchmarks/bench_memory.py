@@ -1,0 +1,64 @@
+"""Peak memory of the library of a field in a store, while its record grows, beside the same in memory.  usage: python -m benchmarks.bench_memory [--full]"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.bench_core import row
+
+CHILD = """
+import json, resource, sys, time
+import ubic
+from ubic import library
+path, chunked, terms = sys.argv[1], sys.argv[2] == "chunks", sys.argv[3].split()
+library.weak(ubic.as_field(ubic.datasets.burgers().u.values[:64, :64], dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
+start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+system = library.weak(ubic.load(path, chunks={"t": 16} if chunked else None), terms=terms)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"seconds": time.perf_counter() - start, "MB": (peak - before)/1024, "R": abs(system.R).tolist()}))
+"""
+TERMS = "u u^2 u_x u_y u_xx u_yy u*u_x u*u_y".split()
+
+
+def write(path, n, frames):
+    "A field of drifting, decaying waves, written chunk by chunk."
+    import dask.array as da
+    import xarray as xr
+    from ubic.field import save_field
+    c = np.linspace(0, 2*np.pi, n)
+    def block(t):
+        t = t[0, 0]
+        return sum(np.exp(-0.002*k*k*t)*np.sin(k*(c[:, None, None] - 0.3*t) + np.cos(c)[None, :, None] + k) for k in (1, 2, 3))
+    t = da.arange(frames, chunks=16)*0.02
+    u = t[None, None].map_blocks(block, dtype=float, chunks=((n,), (n,), t.chunks[0]))
+    save_field(xr.Dataset({"u": (("x", "y", "t"), u)}, {"x": c, "y": c, "t": np.arange(frames)*0.02}), path)
+
+
+def measure(path, how):
+    "A process of its own, so that its peak is its own."
+    run = subprocess.run([sys.executable, "-c", CHILD, str(path), how, " ".join(TERMS)], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def main(quick=True):
+    n, base, rows = (96, 32, []) if quick else (384, 64, [])
+    with tempfile.TemporaryDirectory() as folder:
+        for factor in (1, 2, 4, 8, 16):
+            path = Path(folder)/f"{factor}.zarr"
+            write(path, n, base*factor)
+            lazy, whole = measure(path, "chunks"), measure(path, "memory")
+            R, other = np.array(lazy["R"]), np.array(whole["R"])
+            name = f"weak library of a store of {8*n*n*base*factor/2**20:.0f} MB, peak {lazy['MB']:.0f} MB / loaded, peak {whole['MB']:.0f} MB"
+            rows.append(row(name, lazy["seconds"], whole["seconds"], f"largest difference {np.abs(R - other).max()/other.max():.1e}"))
+    return pd.DataFrame(rows)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true", help="larger fields")
+    print(main(quick=not parser.parse_args().full).to_string())

@@ -1,0 +1,113 @@
+"""Fields larger than memory: tasks on two workers, one of them killed; the same numbers as in memory; nothing gathers the field."""
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import ubic
+from ubic import library
+
+dask = pytest.importorskip("dask", reason="this needs ubic[dask]")
+distributed = pytest.importorskip("distributed", reason="this needs ubic[dask]")
+
+
+def waves(frames=240):
+    "Waves that solve u_t = 0.02 u_xx - 0.3 u_x - 0.1 u, with a little noise."
+    x, t = np.linspace(0, 6.28, 160), np.linspace(0, 6, frames)
+    u = sum(np.exp(-(0.02*k*k + 0.1)*t)*np.sin(k*(x[:, None] - 0.3*t) + k) for k in (1, 2, 3))
+    return ubic.add_noise(ubic.as_field(u, x=x, t=t), 5, seed=0)
+
+
+def slowly(ds, seconds):
+    "The same field in chunks of time, each of which takes a while to read."
+    def read(block):
+        time.sleep(seconds)
+        return block
+    return ds.chunk(t=20).map(lambda u: u.copy(data=u.data.map_blocks(read, dtype=u.dtype)))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with dask.config.set({"distributed.scheduler.allowed-failures": 5}):
+        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, distributed.Client(cluster) as client: yield client
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    monkeypatch.setattr(library, "_tile_bytes", 2**20)
+    monkeypatch.setattr(library, "_kept_bytes", 2**14)
+
+
+settings = {"conservative": dict(), "pysindy": dict(form="pysindy", rows=3000), "some": dict(rows=500)}
+
+
+def same(one, other):
+    assert one.n == other.n and one.n_eff == other.n_eff and one.terms == other.terms
+    assert np.allclose(np.abs(one.R), np.abs(other.R), rtol=0, atol=1e-10*np.abs(one.R).max())
+
+
+@pytest.mark.parametrize("name", settings)
+def test_chunks_give_the_same_system(name, small_tiles):
+    ds = waves()
+    kept = library.weak(ds, **settings[name])
+    chunked = library.weak(ds.chunk(t=20), **settings[name])
+    same(kept, chunked)
+    assert chunked.kept == (name == "some")
+
+
+def test_strong_library_in_chunks(small_tiles):
+    same(library.strong(waves(), crop=3), library.strong(waves().chunk(t=17, x=50), crop=3))
+
+
+def test_no_task_holds_the_field(monkeypatch, small_tiles):
+    ds, seen = waves(2400), []
+    made = library._made
+    monkeypatch.setattr(library, "_made", lambda rows, part, *rest: seen.append(part.nbytes) or made(rows, part, *rest))
+    library.weak(ds.chunk(t=20))
+    assert len(seen) > 20 and max(seen) < ds.nbytes/5
+
+
+def test_whole_road(small_tiles):
+    ds = waves()
+    one, other = ubic.discover(ds, derivative_order=2), ubic.discover(ds.chunk(t=20), derivative_order=2)
+    assert one["u"].terms == other["u"].terms and set(map(str, one["u"].terms)) == {"u", "u_x", "u_xx"}
+    assert np.allclose(one["u"].coef, other["u"].coef, rtol=1e-10) and np.allclose(one["u"].std, other["u"].std, rtol=1e-10)
+
+
+def test_from_a_store(tmp_path, small_tiles):
+    pytest.importorskip("zarr", reason="this needs ubic[dask]")
+    ds = waves()
+    ubic.save_field(ds.chunk(t=20), tmp_path/"waves.zarr")
+    same(library.weak(ds), library.weak(ubic.load(tmp_path/"waves.zarr", chunks={})))
+
+
+def test_two_workers(client, small_tiles):
+    same(library.weak(waves()), library.weak(waves().chunk(t=20)))
+
+
+def test_one_worker_is_killed(client, small_tiles):
+    "The tasks it had are done again by others."
+    ds, victim = waves(), next(iter(client.run(os.getpid).values()))
+    expected, chunked = library.weak(ds), slowly(ds, 0.05)
+    killer = threading.Timer(0.8, os.kill, (victim, signal.SIGKILL))
+    killer.start()
+    found = library.weak(chunked)
+    killer.join()
+    assert victim not in client.run(os.getpid).values()
+    same(expected, found)
+
+
+def test_every_worker_is_killed(client, small_tiles):
+    "A field that kills whoever reads it ends in one sentence."
+    ds, here = waves(), os.getpid()
+    def deadly(block):
+        if os.getpid() != here: os.kill(os.getpid(), signal.SIGKILL)
+        return block
+    rows = library._grid_rows(library._Survey(ds), library._pick_terms(ds, None, 2, 2, False), ["u"], None, None, None, None, 2)
+    fatal = ds.chunk(t=20).map(lambda u: u.copy(data=u.data.map_blocks(deadly, dtype=u.dtype)))
+    with pytest.raises(RuntimeError, match="worker.*lost.*memory"):
+        list(library._each(fatal, rows, [], False))

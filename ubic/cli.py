@@ -11,17 +11,20 @@ from math import isfinite
 from pathlib import Path
 from .field import UbicWarning, write_atomically
 
-# %% ../nbs/12_cli.ipynb #5aeb2fc2
+# %% ../nbs/12_cli.ipynb #faac6fd0
 def _parser():
     parser = argparse.ArgumentParser(prog="ubic", description="Discover the PDE behind noisy space-time data, and say how sure one can be.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     find = commands.add_parser("discover", help="find the equation behind a field")
     find.add_argument("source", help="a dataset of the paper (see `ubic data --help`), or a file: .nc .zarr .npz .npy .mat")
+    find.add_argument("--chunks", action="store_true", help="leave the file (.nc, .zarr) on disk and read it in chunks")
     find.add_argument("--target", help="unknown to explain; all by default")
+    find.add_argument("--known", nargs="+", default=(), metavar="NAME", help="fields that enter as factors only")
     find.add_argument("--noise", type=float, default=0, metavar="PERCENT", help="add noise first")
     find.add_argument("--seed", type=int, default=0, help="of that noise")
     find.add_argument("--denoise", choices=["ksvd"], help="denoise first")
     find.add_argument("--derivative-order", type=int, metavar="N", help="highest derivative among the candidates; found out by default")
+    find.add_argument("--power", type=int, default=2, metavar="N", help="highest power among the candidates")
     find.add_argument("--mode", choices=["unit_free", "paper"], default="unit_free", help="how models are scored")
     find.add_argument("--recipe", metavar="NAME", help="use the paper's settings for this dataset")
     find.add_argument("--figure", metavar="FILE", help="write the figure here")
@@ -32,12 +35,12 @@ def _parser():
     data.add_argument("--out", metavar="FILE", help="write it here (.npz); otherwise it is only described")
     return parser
 
-# %% ../nbs/12_cli.ipynb #c2d517e6
-def _source(name):
+# %% ../nbs/12_cli.ipynb #54a008aa
+def _source(name, chunks=False):
     from ubic import datasets
     from ubic.field import load
     if name in datasets.names(): return getattr(datasets, name)()
-    if Path(name).exists(): return load(name)
+    if Path(name).exists(): return load(name, chunks="auto" if chunks else None)
     raise ValueError(f"`source` is {name!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
 
 def _draw(found, path):
@@ -60,13 +63,13 @@ def _as_json(found):
                      "size": s.size, "advice": s.advice} for target, s in found.items()}
     print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
 
-# %% ../nbs/12_cli.ipynb #6bfabc5b
+# %% ../nbs/12_cli.ipynb #ee4752d3
 def _discover(args):
     from ubic.field import add_noise
     from ubic.pipeline import discover
-    field = _source(args.source)
+    field = _source(args.source, args.chunks)
     if args.noise: field = add_noise(field, args.noise, seed=args.seed)
-    found = discover(field, args.target, args.denoise, args.derivative_order, mode=args.mode, recipe=args.recipe)
+    found = discover(field, args.target, args.denoise, args.derivative_order, args.power, mode=args.mode, recipe=args.recipe, known=args.known)
     _as_json(found) if args.json else _as_text(found)
     if args.figure: _draw(found, args.figure)
     if args.report:

@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #70eee1ec
+# %% ../nbs/10_pipeline.ipynb #78275ef5
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from inspect import signature
 import numpy as np
 from . import denoise as denoising
 from . import library
@@ -73,7 +74,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #c1b53241
+# %% ../nbs/10_pipeline.ipynb #06d042da
 def _heard(function, *arguments): # what a function returns, and what it warned of
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     for w in caught:
@@ -82,9 +83,14 @@ def _heard(function, *arguments): # what a function returns, and what it warned 
 
 def _denoised(ds, method):
     if method is None: return ds
-    if callable(method): return check_field(method(ds))
+    if callable(method): return _check_denoised(method(ds), ds)
     if method == "ksvd": return denoising.ksvd(ds)
     raise ValueError(f"`denoise` must be None, 'ksvd' or a function from field to field, found {method!r}.")
+
+def _check_denoised(result, ds):
+    if not isinstance(result, type(ds)): raise TypeError(f"`denoise` returned a {type(result).__name__}; it must return a field with the unknowns it was given.")
+    if set(result.data_vars) != set(ds.data_vars): raise ValueError(f"`denoise` returned a field of {', '.join(map(str, result.data_vars))}; it must keep the unknowns {', '.join(ds.data_vars)}.")
+    return check_field(result)
 
 def _choose(systems, target, order, first, max_size, solver, choice):
     system = systems(order)[target]
@@ -207,9 +213,11 @@ def discover(
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #5a170bc5
+# %% ../nbs/10_pipeline.ipynb #a18c1616
 def _walk(field, target, denoise, order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
+    for name in settings:
+        if name not in _settings: raise TypeError(f"`{name}` is no setting of `discover`; those of the library are {', '.join(_settings)}.")
     if "terms" in settings: order = order or 2 # the terms given decide, not this number
     (used, sentences), found = _heard(_denoised, field, denoise), {}
     survey, targets = library._Survey(field), _targets(field, target, settings.get("known", ()))
@@ -221,13 +229,18 @@ def _walk(field, target, denoise, order, settings, max_size, *stages): # selecti
         sentences += heard + _ambiguity(found[name])
     return found, used, sentences
 
+_settings = [name for name in signature(library.weak).parameters if name not in ("ds", "target", "derivative_order")]
+
 def _targets(field, target, known): # all unknowns unless told
-    return [name for name in field.data_vars if name not in _as_names("known", known)] if target is None else list(_as_names("target", target))
+    known = library._pick_known(field, known)
+    targets = [name for name in field.data_vars if name not in known] if target is None else list(_as_names("target", target))
+    if not targets: raise ValueError(f"`target` is empty; name at least one of {', '.join(field.data_vars)}, or leave it out for all.")
+    return targets
 
 def _follow(recipe, field, target): # likewise, with the paper's settings
     from ubic.recipes import apply
     (used, found), sentences = _heard(apply, field, recipe, target)
-    found = _with_doubts(found, found.equivalents())
-    return {next(iter(found.pde())): found}, used, sentences + _ambiguity(found)
+    found = {name: _with_doubts(selection, selection.equivalents()) for name, selection in found.items()}
+    return found, used, sentences + [sentence for selection in found.values() for sentence in _ambiguity(selection)]
 
 def _ambiguity(selection): return [sentence for sentence in selection.advice if sentence.startswith("Ambiguous")]

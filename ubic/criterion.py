@@ -132,11 +132,15 @@ def _table(self) -> pd.DataFrame:
 Selection.runner_up, Selection.margin = property(_runner_up), property(_margin)
 Selection.pde, Selection.table = _pde, _table
 
-# %% ../nbs/09_criterion.ipynb #849272e2
+# %% ../nbs/09_criterion.ipynb #ba0b4806
 def _summary(self):
     penalty = "BIC alone" if self.lam == -np.inf else f"λ = {self.lam:.4g}"
-    rival = f", margin {self.margin:.4g} to size {self.path.sizes[self.runner_up]}" if self.runner_up is not None else ""
-    return f"size {self.size} of {self.path.sizes[-1]}, {penalty}, τ₀ = {self.tau0:.4g}, {self.evidence.mode.replace('_', '-')} mode{rival}"
+    return f"size {self.size} of {self.path.sizes[-1]}, {penalty}, τ₀ = {self.tau0:.4g}, {self.evidence.mode.replace('_', '-')} mode{_rival(self)}"
+
+def _rival(self):
+    if self.runner_up is None: return ""
+    size = self.path.sizes[self.runner_up]
+    return f", margin {self.margin:.4g} to size {size}" if self.margin >= 0 else f"; UBIC by itself would take size {size}" # the fit with noise in all terms has the last word
 
 def _show_text(self): return "\n".join([str(self.equation), _summary(self), *self.advice])
 

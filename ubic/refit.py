@@ -5,10 +5,11 @@
 # %% auto #0
 __all__ = ['Refit', 'Refitter', 'total_least_squares', 'plot_refit']
 
-# %% ../nbs/09a_refit.ipynb #4346b1c6
+# %% ../nbs/09a_refit.ipynb #71bc66b5
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -122,7 +123,7 @@ class Refit:
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
     def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
-# %% ../nbs/09a_refit.ipynb #10a412ad
+# %% ../nbs/09a_refit.ipynb #b78e488f
 class Refitter:
     "Fits equations to one field, all on the same boxes."
     def __init__(self,
@@ -142,19 +143,22 @@ class Refitter:
     @property
     def noisy(self): return any(level > 1e-4*float(self.ds[name].std()) for name, level in self.noise.items()) # else errors of the grid decide
 
+    @cached_property
+    def smooth(self): return {name: _smoothed(u, self.boxes) for name, u in self.data.items()} # where all fits begin
+
     def _system(self, values, terms): # Φ and q₀ of a field, and its derivatives
         jets = _Jets(self.ds.assign({name: (self.ds[name].dims, u) for name, u in values.items()}), _smooth(self.boxes.box), _steps(self.ds))
         return np.stack([self.boxes(_conservative_pieces(term, jets)) for term in terms], axis=1), self.boxes([("t", jets(self.target), -1.0)]), jets
 
-# %% ../nbs/09a_refit.ipynb #b773155c
+# %% ../nbs/09a_refit.ipynb #2d8ed204
 def _spread_back(refitter, operators, multipliers): # Aᵀ: from rows to fields
     grid, change = multipliers.reshape(refitter.pairs.shape), {}
     for name, pieces in operators.items():
         change[name] = refitter.noise[name]**2*sum(field*refitter.boxes.back(axes, grid) for axes, field in pieces.items())
     return change
 
-def _step(refitter, state, terms, coef): # one linearised problem
-    state = {name: _smoothed(u, refitter.boxes) for name, u in state.items()}
+def _step(refitter, state, terms, coef): # one linearised problem; the data themselves come before the first one
+    state = refitter.smooth if state is None else {name: _smoothed(u, refitter.boxes) for name, u in state.items()}
     X, y, jets = refitter._system(state, terms)
     A = _noise_operator(refitter.target, terms, coef, jets)
     s = y - X @ coef + refitter.boxes((axes, field*(refitter.data[name] - state[name]), 1.0) for name, pieces in A.items() for axes, field in pieces.items())
@@ -163,7 +167,7 @@ def _step(refitter, state, terms, coef): # one linearised problem
     correction = _spread_back(refitter, A, solve_triangular(root, rest, lower=True, trans="T"))
     return coef + delta, {name: u - correction.get(name, 0) for name, u in refitter.data.items()}, spread, rest
 
-# %% ../nbs/09a_refit.ipynb #751df47a
+# %% ../nbs/09a_refit.ipynb #6af8bdff
 @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
 def _fit(self,
     terms, # of the equation
@@ -171,7 +175,7 @@ def _fit(self,
     most_steps: int = 20, # of the linearisation
 ) -> Refit:
     "Coefficients of one equation."
-    size, state = len(terms), self.data
+    size, state = len(terms), None
     refit = Refit(f"{self.target}_t", list(terms), np.full(size, np.nan), np.full((size, size), np.nan), self.noise, np.full(self.rows, np.nan), False)
     try:
         coef = _least_squares(*self._system(self.data, terms)[:2])[0]

@@ -435,7 +435,7 @@ class _RandomRows(_Rows):
         _box_sums(stack, starts, counts, np.insert(self.weights, absent, 1.0, axis=0), orders, self.plan.powers, self.plan.pairs, sums)
         return sums @ self.plan.to_columns
 
-# %% ../nbs/06_library.ipynb #2969fa14
+# %% ../nbs/06_library.ipynb #c9855eec
 _kept_bytes = 2**28 # tables up to this size are kept
 
 def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only their triangle
@@ -452,9 +452,9 @@ def _each(ds, rows, *how): # what is made of every tile: here and now, or in tas
 
 def _computed(tasks): # all of them; when a worker is lost, Dask gives its tasks to others
     import dask
-    from tqdm.dask import TqdmCallback
+    from dask.callbacks import Callback
     try:
-        with TqdmCallback(desc="library", leave=False, delay=2): return dask.compute(*tasks)
+        with tqdm(desc="library", leave=False, delay=2) as bar, Callback(posttask=lambda *_: bar.update()): return dask.compute(*tasks)
     except Exception as error:
         if type(error).__name__ != "KilledWorker": raise # its class is Dask's, which may not be installed
         raise RuntimeError("a worker of the Dask cluster was lost again and again while it made the library; give the workers more memory, or the field smaller chunks.") from error

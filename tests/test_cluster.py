@@ -11,7 +11,7 @@ import xarray as xr
 import ubic
 from ubic import library
 
-dask = pytest.importorskip("dask", reason="this needs ubic[dask]")
+dask = pytest.importorskip("dask.array", reason="this needs ubic[dask]") and pytest.importorskip("dask", reason="this needs ubic[dask]")
 distributed = pytest.importorskip("distributed", reason="this needs ubic[dask]")
 
 
@@ -78,6 +78,34 @@ def test_whole_road(small_tiles):
     assert np.allclose(one["u"].coef, other["u"].coef, rtol=1e-10) and np.allclose(one["u"].std, other["u"].std, rtol=1e-10)
 
 
+def test_a_tile_holds_little_more_than_its_rows():
+    "Wide boxes in space, as smooth fields have them: tiles stop where more would be read twice than once."
+    sizes, box = dict(x=128, y=128, z=128, t=100), dict(x=(38, 3), y=(38, 3), z=(38, 3), t=(10, 3))
+    grid = library._GridOfBoxes(sizes, dict.fromkeys(sizes, 1.0), box)
+    stride, reach = library._apart(grid), {dim: (9, 2*half + 9) for dim, (half, _) in box.items()}
+    tiles = library._tiles({dim: len(c[::stride[dim]]) for dim, c in zip(grid.dims, grid.centers)}, stride, reach, 6)
+    read = sum(np.prod([min(sizes[dim], (b - a)*stride[dim] + sum(reach[dim])) for dim, (a, b) in tile.items()]) for tile in tiles)
+    assert read <= 3*np.prod(list(sizes.values()))
+
+
+def test_samples_for_spectra_are_bounded():
+    ds = xr.Dataset({"u": (("x", "t"), dask.array.zeros((400, 10**6), chunks=(400, 10**4)))}, {"x": np.arange(400.0), "t": np.arange(1e6)})
+    assert library._some_lines(ds, "t").nbytes < ds.nbytes/20 and library._some_lines(ds, "x").nbytes < ds.nbytes/100
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+@pytest.mark.parametrize("make", [library.weak, library.strong])
+def test_a_store_damaged_after_it_was_opened(tmp_path, make, damage):
+    pytest.importorskip("zarr", reason="this needs ubic[dask]")
+    path = tmp_path/"waves.zarr"
+    ubic.save_field(waves().chunk(t=20), path)
+    ds = ubic.load(path, chunks={})
+    chunk = sorted(file for file in (path/"u").rglob("*") if file.is_file() and not file.name.startswith((".z", "zarr")))[3]
+    if damage == "cut": chunk.write_bytes(chunk.read_bytes()[:50])
+    else: chunk.unlink()
+    with pytest.raises(ValueError, match="^`u` .*see whether the file or store behind it is complete"): make(ds)
+
+
 def test_from_a_store(tmp_path, small_tiles):
     pytest.importorskip("zarr", reason="this needs ubic[dask]")
     ds = waves()
@@ -103,11 +131,10 @@ def test_one_worker_is_killed(client, small_tiles):
 
 def test_every_worker_is_killed(client, small_tiles):
     "A field that kills whoever reads it ends in one sentence."
-    ds, here = waves(), os.getpid()
+    here = os.getpid()
     def deadly(block):
         if os.getpid() != here: os.kill(os.getpid(), signal.SIGKILL)
         return block
-    rows = library._grid_rows(library._Survey(ds), library._pick_terms(ds, None, 2, 2, False), ["u"], None, None, None, None, 2)
-    fatal = ds.chunk(t=20).map(lambda u: u.copy(data=u.data.map_blocks(deadly, dtype=u.dtype)))
-    with pytest.raises(RuntimeError, match="worker.*lost.*memory"):
-        list(library._each(fatal, rows, [], False))
+    fatal = waves().chunk(t=20).map(lambda u: u.copy(data=u.data.map_blocks(deadly, dtype=u.dtype)))
+    with pytest.raises(ValueError, match="^`u` cannot be computed, because workers .* lost again and again; give them more memory"): library.weak(fatal)
+    with pytest.raises(ValueError, match="^`u` cannot be computed, because workers .* lost again and again; give them more memory"): library._some_lines(fatal, "t")

@@ -63,13 +63,13 @@ def _as_json(found):
                      "size": s.size, "advice": s.advice} for target, s in found.items()}
     print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
 
-# %% ../nbs/12_cli.ipynb #ee4752d3
+# %% ../nbs/12_cli.ipynb #5b284da4
 def _discover(args):
     from ubic.field import add_noise
     from ubic.pipeline import discover
     field = _source(args.source, args.chunks)
     if args.noise: field = add_noise(field, args.noise, seed=args.seed)
-    found = discover(field, args.target, args.denoise, args.derivative_order, args.power, mode=args.mode, recipe=args.recipe, known=args.known)
+    found = discover(field, args.target, args.denoise, args.derivative_order, args.power, mode=args.mode, recipe=args.recipe, **({"known": args.known} if args.known else {}))
     _as_json(found) if args.json else _as_text(found)
     if args.figure: _draw(found, args.figure)
     if args.report:

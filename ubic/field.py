@@ -176,7 +176,7 @@ def is_chunked(
     "Whether a field is in chunks, possibly larger than memory, rather than in memory."
     return any(u.chunks is not None for u in (ds.variables.values() if isinstance(ds, xr.Dataset) else [ds]))
 
-# %% ../nbs/00_field.ipynb #277eef06
+# %% ../nbs/00_field.ipynb #c2a8f3b4
 class Unreadable(ValueError):
     "A field in chunks could not be computed."
 
@@ -188,6 +188,8 @@ def _computing(what):
     try: yield
     except (ImportError, MemoryError, Unreadable): raise
     except Exception as error:
+        if type(error).__name__ == "KilledWorker": # of `distributed`, which may not be installed
+            raise Unreadable(f"`{what}` cannot be computed, because workers of the Dask cluster were lost again and again; give them more memory, or the field smaller chunks.") from error
         raise Unreadable(f"`{what}` cannot be computed from its chunks ({_reason(error)}); see whether the file or store behind it is complete.") from error
 
 def compute(
@@ -234,7 +236,7 @@ def _numbers(unknowns, question):
     found = compute(xr.Dataset({f"{name} {part}": value for name in asked for part, value in asked[name].items()}), ", ".join(map(str, asked)))
     return {name: {part: float(found[f"{name} {part}"]) for part in asked[name]} for name in asked}
 
-# %% ../nbs/00_field.ipynb #baa1bd33
+# %% ../nbs/00_field.ipynb #c76cf3cf
 def _bad_values(block, shape, block_info=None):
     "How many values of a block are not finite, and the number of the first in an array of this shape."
     bad, start = ~np.isfinite(block), [low for low, _ in block_info[0]["array-location"]] if block_info else [0] * block.ndim
@@ -250,7 +252,7 @@ def _where_not_finite(name, u):
     first = np.unravel_index(found[..., 1].min(), u.shape)
     place = ", ".join(f"{d}[{i}] = {u[d].values[i]:g}" for d, i in zip(u.dims, first))
     return (f"`{name}` has {found[..., 0].sum()} of {u.size} values that are not finite; the first is {u[first].values} at {place}; "
-            "fill them in or crop the grid.")
+            "fill them in or crop the grid (unknowns merged from different grids have such holes).")
 
 # %% ../nbs/00_field.ipynb #9e0f3909
 _KNOWN_FLAT = {} # axes without variation, by Dask's name for the content of an array in chunks
@@ -402,12 +404,13 @@ def _label(ds, coords):
         if ds.sizes.get(d) != len(values): raise ValueError(f"`{d}` has {len(values)} values but the data have lengths {dict(ds.sizes)}.")
     return ds.assign_coords(coords)
 
-# %% ../nbs/00_field.ipynb #5d2750ef
+# %% ../nbs/00_field.ipynb #e0263e59
 def _as_names(argument, value):
     "One name or several as a tuple of texts."
-    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
-    if not all(isinstance(name, str) for name in names): raise TypeError(f"`{argument}` is {value!r}; give a name, or a list of names.")
-    return names
+    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, (str, xr.DataArray, xr.Dataset)) else (value,)
+    if all(isinstance(name, str) for name in names): return tuple(dict.fromkeys(map(str, names)))
+    shown = repr(value) if isinstance(value, (list, tuple, Real)) else f"a {type(value).__name__}"
+    raise TypeError(f"`{argument}` is {shown}; give a name, or a list of names.")
 
 def _dims_given(dims, labelled):
     "The axes of labelled data have names; other names for them would be ignored, so they are refused."

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #b99bb49f
+# %% ../nbs/06_library.ipynb #076e564f
 from functools import cached_property
 from itertools import product
 from math import ceil, comb, prod
@@ -16,7 +16,7 @@ from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
 from tqdm import tqdm
-from .field import _as_names, _flat_axes, as_rng, check_field, check_whole, is_chunked, need, space_dims, spacing
+from .field import Unreadable, _as_names, _computing, _flat_axes, as_rng, check_field, check_whole, compute, is_chunked, need, space_dims, spacing
 from .system import LinearSystem, from_triangle, of_target, triangle
 from .terms import by_parts, candidates, evaluate, parse_term
 
@@ -40,7 +40,10 @@ def _inside(u, weights, scale, result): # central differences along the middle a
                     for b in range(len(row)): row[b] += weights[k]*u[a, i - half + k, b]
             for b in range(len(row)): row[b] /= scale
 
-# %% ../nbs/06_library.ipynb #5feb9aea
+# %% ../nbs/06_library.ipynb #e52e9ddb
+def _check_accuracy(accuracy):
+    if not isinstance(accuracy, (int, np.integer)) or accuracy not in (2, 4, 6, 8): raise ValueError(f"`accuracy` must be 2, 4, 6 or 8, found {accuracy!r}.")
+
 def difference(
     values, # array
     step: float, # grid spacing
@@ -49,7 +52,7 @@ def difference(
     accuracy: int = 2, # even order of accuracy
 ):
     "Derivative along an axis: central inside, one-sided at the ends, all of one accuracy."
-    if accuracy not in (2, 4, 6, 8): raise ValueError(f"`accuracy` must be 2, 4, 6 or 8, found {accuracy!r}.")
+    _check_accuracy(accuracy)
     values = np.ascontiguousarray(values, dtype=float)
     result, half, ends = np.empty(values.shape), (d + 1)//2 + accuracy//2 - 1, d + accuracy
     u, along = np.moveaxis(values, axis, 0), np.moveaxis(result, axis, 0)
@@ -124,7 +127,7 @@ def _product_rule(axes): # derivatives of the one factor, of the other, and how 
         options = [(taken + dim*k, rest + dim*(n - k), ways*comb(n, k)) for taken, rest, ways in options for k in range(n + 1)]
     return options
 
-# %% ../nbs/06_library.ipynb #2909abad
+# %% ../nbs/06_library.ipynb #b10a51a0
 def corner_wave_number(
     values, # array
     axis: int,
@@ -134,13 +137,19 @@ def corner_wave_number(
     total = np.cumsum(spectrum.mean(axis=tuple(i for i in range(values.ndim) if i != axis)))
     k = np.arange(len(total))
     def misfit(corner): return np.sum((total - np.interp(k, [0, corner, k[-1]], total[[0, corner, -1]]))**2)
-    return min(range(1, max(2, len(total) - 1)), key=misfit)
+    low, high = 1, max(2, len(total) - 1)
+    while high - low > 4096: # long axes: look for the region first
+        tries = np.unique(np.geomspace(low, high - 1, 200).astype(int))
+        i = min(range(len(tries)), key=lambda i: misfit(tries[i]))
+        low, high = int(tries[max(0, i - 1)]), int(tries[min(len(tries) - 1, i + 1)]) + 1
+    return min(range(low, high), key=misfit)
 
-# %% ../nbs/06_library.ipynb #76c0cb8f
-def _some_lines(ds, dim, most=4096): # the field on at most about so many lines along one axis
+# %% ../nbs/06_library.ipynb #dcf824ce
+def _some_lines(ds, dim): # the field on at most about 4096 lines along one axis, fewer when they are long
     others = {other: size for other, size in ds.sizes.items() if other != dim}
-    stride = ceil(max(1, np.prod(list(others.values()))/most)**(1/len(others)))
-    return ds.isel({other: slice(None, None, stride) for other in others}).compute()
+    most = min(4096, max(16, 2**22//ds.sizes[dim]))
+    stride = ceil(max(1, prod(others.values())/most)**(1/len(others)))
+    return compute(ds.isel({other: slice(None, None, stride) for other in others}), ", ".join(ds.data_vars))
 
 # %% ../nbs/06_library.ipynb #3bd89e79
 class _Survey:
@@ -258,7 +267,7 @@ def _draw_boxes(ds, half_width, rows, rng): # per axis: first index and number o
             raise ValueError(f"`half_width` along {dim} is {half:.4g}, so that a box holds {counts[-1].min()} grid point(s); make it at least {spacing(ds, dim):.4g}.")
     return np.array(starts).T, np.array(counts).T
 
-# %% ../nbs/06_library.ipynb #30afaac3
+# %% ../nbs/06_library.ipynb #071113b7
 @njit(cache=True, nogil=True)
 def _copy_box(stack, start, count, block): # unknowns and derivatives in one box, each in a row
     p = 0
@@ -281,9 +290,9 @@ def _multiply(block, size, powers): # monomials of the first rows, in the last r
                 for p in range(size): row[p] *= block[a, p]
 
 @njit(cache=True, nogil=True)
-def _fill_weights(tables, orders, count, weights): # product of one short vector per axis
+def _fill_weights(tables, orders, count, kind, weights): # product of one short vector per axis
     p = 0
-    x, y, z, t = tables[0, orders[0], count[0]], tables[1, orders[1], count[1]], tables[2, orders[2], count[2]], tables[3, orders[3], count[3]]
+    x, y, z, t = tables[0, orders[0], kind[0]], tables[1, orders[1], kind[1]], tables[2, orders[2], kind[2]], tables[3, orders[3], kind[3]]
     for i in range(count[0]):
         for j in range(count[1]):
             for l in range(count[2]):
@@ -291,7 +300,7 @@ def _fill_weights(tables, orders, count, weights): # product of one short vector
                 for m in range(count[3]): weights[p + m] = scale*t[m]
                 p += count[3]
 
-# %% ../nbs/06_library.ipynb #1db67b52
+# %% ../nbs/06_library.ipynb #b4923584
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _dot(a, b):
     total = 0.0
@@ -299,7 +308,7 @@ def _dot(a, b):
     return total
 
 @njit(cache=True, nogil=True)
-def _box_sums(stack, starts, counts, tables, orders, powers, pairs, out): # pairs: weight, second factor, first factor of each piece
+def _box_sums(stack, starts, counts, kinds, tables, orders, powers, pairs, out): # pairs: weight, second factor, first factor of each piece
     largest = counts[:, 0].max()*counts[:, 1].max()*counts[:, 2].max()*counts[:, 3].max()
     block, weights, weighted = np.empty((stack.shape[4] + len(powers), largest)), np.empty(largest), np.empty(largest)
     for k in range(len(starts)):
@@ -308,7 +317,7 @@ def _box_sums(stack, starts, counts, tables, orders, powers, pairs, out): # pair
         for piece in range(len(pairs)):
             if pairs[piece, 0] != weight:
                 weight, second = pairs[piece, 0], -1
-                _fill_weights(tables, orders[weight], counts[k], weights)
+                _fill_weights(tables, orders[weight], counts[k], kinds[k], weights)
             if pairs[piece, 1] != second:
                 second = pairs[piece, 1]
                 for p in range(size): weighted[p] = weights[p]*block[second, p]
@@ -331,33 +340,35 @@ class _Plan:
         self.pairs = np.array([n[:3] for n in numbers])
         self.to_columns = sparse.csr_array(([n[3] for n in numbers], (np.arange(len(numbers)), [n[4] for n in numbers])), (len(numbers), len(columns)))
 
-# %% ../nbs/06_library.ipynb #553f9b3c
+# %% ../nbs/06_library.ipynb #858951f4
 @njit(cache=True, nogil=True)
 def _interleave(rows, out): # arrays × points → points × arrays, in pieces that stay in the cache
     for first in range(0, rows.shape[1], 256):
         for a in range(len(rows)):
             for p in range(first, min(first + 256, rows.shape[1])): out[p, a] = rows[a, p]
 
-def _tables(counts, dims, order, steps, highest): # weights by axis, derivative and number of points
-    tables = np.zeros((len(dims), highest + 1, counts.max() + 1, counts.max()))
+def _tables(counts, dims, order, steps, highest): # weights by axis, derivative and kind; kinds are boxes of as many points
+    kinds = counts - counts.min(axis=0)
+    tables = np.zeros((len(dims), highest + 1, kinds.max() + 1, counts.max()))
     for axis, dim in enumerate(dims):
         for n in np.unique(counts[:, axis]):
-            for d in range(highest + 1): tables[axis, d, n, :n] = _hat_weights(n, order[dim], d)*((n - 1)/2*steps[dim])**(1 - d)
-    return tables
+            for d in range(highest + 1): tables[axis, d, n - counts[:, axis].min(), :n] = _hat_weights(n, order[dim], d)*((n - 1)/2*steps[dim])**(1 - d)
+    return tables, kinds
 
-# %% ../nbs/06_library.ipynb #99a34ea8
+# %% ../nbs/06_library.ipynb #cb61e03f
 _tile_bytes = 2**28 # all arrays of a tile together
 
 def _tiles(sizes, stride, reach, arrays): # ranges along each axis: all of it when it is small enough, else divided where neighbours share least
     parts = dict.fromkeys(sizes, 1)
-    def length(dim): return ceil(sizes[dim]/parts[dim])*stride[dim]
+    def length(dim, more=0): return ceil(sizes[dim]/(parts[dim] + more))*stride[dim]
     def points(): return prod(length(dim) + sum(reach[dim]) for dim in sizes)
-    while 8*arrays*points() > _tile_bytes and any(parts[dim] < sizes[dim] for dim in sizes):
-        parts[max((dim for dim in sizes if parts[dim] < sizes[dim]), key=lambda dim: length(dim)/(sum(reach[dim]) + 1))] += 1
+    def worthwhile(): return [dim for dim in sizes if parts[dim] < sizes[dim] and length(dim, 1) >= sum(reach[dim])] # else more would be read twice than once
+    while 8*arrays*points() > _tile_bytes and (dims := worthwhile()):
+        parts[max(dims, key=lambda dim: length(dim)/(sum(reach[dim]) + 1))] += 1
     edges = [np.linspace(0, sizes[dim], parts[dim] + 1).round().astype(int).tolist() for dim in sizes]
     return [dict(zip(sizes, ranges)) for ranges in product(*(list(zip(edge, edge[1:])) for edge in edges))]
 
-# %% ../nbs/06_library.ipynb #832d0eeb
+# %% ../nbs/06_library.ipynb #3289bc82
 class _Rows:
     "Rows of a library. Each kind has `sizes`, `stride` and `reach` along the axes, `arrays`, the number `n` of rows, `rows(tile)`: which of them a tile holds, and `table(part, tile)`."
     every = True # each place has a row; else some tiles may be empty
@@ -366,10 +377,13 @@ class _Rows:
 
     def origin(self, tile): return {dim: max(0, first*self.stride[dim] - self.reach[dim][0]) for dim, (first, _) in tile.items()}
 
+    def numbers(self, tile): # of the places in a tile, counted over all of them
+        return np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in tile.values())), tuple(self.sizes.values())).ravel()
+
     def part(self, ds, tile): # of the field, as far as the boxes of a tile reach
         return ds.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
 
-# %% ../nbs/06_library.ipynb #9806c8ba
+# %% ../nbs/06_library.ipynb #3ddc99ab
 _many = 2**18 # boxes
 
 def _apart(grid): # points from one centre to the next
@@ -384,11 +398,9 @@ class _GridRows(_Rows):
         self.stride = _apart(grid)
         self.sizes = {dim: len(c[::self.stride[dim]]) for dim, c in zip(grid.dims, grid.centers)}
         self.reach = {dim: (around[dim], 2*box[dim][0] + around[dim]) for dim in box}
-        self.arrays = len({jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}) + len(terms) + len(targets) + 3
+        self.arrays = len({jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}) + 3 # products are integrated one by one
         self.n = prod(self.sizes.values()) if chosen is None else len(chosen)
         self.n_eff = min(grid.n_eff, self.n)
-
-    def numbers(self, tile): return np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in tile.values())), tuple(self.sizes.values())).ravel()
 
     def rows(self, tile):
         numbers = self.numbers(tile)
@@ -401,7 +413,7 @@ class _GridRows(_Rows):
         table = np.stack(columns, axis=1)
         return table if self.chosen is None else table[np.isin(self.numbers(tile), self.chosen)]
 
-# %% ../nbs/06_library.ipynb #9fd45b8c
+# %% ../nbs/06_library.ipynb #2232499c
 class _RandomRows(_Rows):
     "One row for each box around random centres, shrunk to the grid points inside it."
     every = False
@@ -412,7 +424,7 @@ class _RandomRows(_Rows):
         self.plan = _Plan([list(_pysindy_pieces(term)) for term in terms] + [[("t", _one, (((target, 1),), ""), -1.0)] for target in targets], dims)
         margin = {dim: 2*max(axes.count(dim) for _, axes in self.plan.stored) + 2*accuracy for dim in dims}
         self.reach = {dim: (margin[dim], int(largest) + margin[dim]) for dim, largest in zip(dims, self.counts.max(axis=0))}
-        self.arrays, self.weights = 2*len(self.plan.stored), _tables(self.counts, dims, orders, self.steps, self.plan.orders.max())
+        self.arrays, (self.weights, self.kinds) = 2*len(self.plan.stored), _tables(self.counts, dims, orders, self.steps, self.plan.orders.max())
         self.n_eff = float(np.clip(np.prod([self.sizes[d]/c for d, c in zip(dims, self.counts.mean(axis=0))]), 2, n))
 
     def rows(self, tile):
@@ -428,19 +440,20 @@ class _RandomRows(_Rows):
 
     def table(self, part, tile):
         here, stack, absent = self.rows(tile), self.stack(part), [len(self.steps) - 1]*(4 - len(self.steps)) # axes put in before t
-        starts, counts = self.starts[here] - list(self.origin(tile).values()), self.counts[here]
-        starts, counts, orders = (np.insert(array, absent, fill, axis=1) for array, fill in ((starts, 0), (counts, 1), (self.plan.orders, 0)))
+        starts = self.starts[here] - list(self.origin(tile).values())
+        starts, counts, kinds, orders = (np.insert(array, absent, fill, axis=1) for array, fill in ((starts, 0), (self.counts[here], 1), (self.kinds[here], 0), (self.plan.orders, 0)))
         sums = np.empty((len(here), len(self.plan.pairs)))
         stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
-        _box_sums(stack, starts, counts, np.insert(self.weights, absent, 1.0, axis=0), orders, self.plan.powers, self.plan.pairs, sums)
+        _box_sums(stack, starts, counts, kinds, np.insert(self.weights, absent, 1.0, axis=0), orders, self.plan.powers, self.plan.pairs, sums)
         return sums @ self.plan.to_columns
 
-# %% ../nbs/06_library.ipynb #c9855eec
+# %% ../nbs/06_library.ipynb #c48dfb6a
 _kept_bytes = 2**28 # tables up to this size are kept
 
 def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only their triangle
     table = rows.table(part, tile)
     table[:, vanishing] = 0
+    if not np.isfinite(table).all(): raise Unreadable(f"`{', '.join(part.data_vars)}` had finite values when the field was checked and has others now; see whether the file or store behind it is complete.")
     return table if keep else triangle(table)
 
 def _each(ds, rows, *how): # what is made of every tile: here and now, or in tasks where the field is chunked
@@ -448,16 +461,12 @@ def _each(ds, rows, *how): # what is made of every tile: here and now, or in tas
     if not is_chunked(ds): return ((tile, _made(rows, rows.part(ds, tile), tile, *how)) for tile in tqdm(tiles, desc="library", leave=False, delay=2))
     dask = need("dask", "ubic[dask]")
     shared, make = dask.delayed(rows, traverse=False), dask.delayed(_made, pure=False)
-    return zip(tiles, _computed([make(shared, rows.part(ds, tile), tile, *how) for tile in tiles]))
+    return zip(tiles, _computed([make(shared, rows.part(ds, tile), tile, *how) for tile in tiles], ", ".join(ds.data_vars)))
 
-def _computed(tasks): # all of them; when a worker is lost, Dask gives its tasks to others
+def _computed(tasks, names): # all of them; when a worker is lost, Dask gives its tasks to others
     import dask
     from dask.callbacks import Callback
-    try:
-        with tqdm(desc="library", leave=False, delay=2) as bar, Callback(posttask=lambda *_: bar.update()): return dask.compute(*tasks)
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker": raise # its class is Dask's, which may not be installed
-        raise RuntimeError("a worker of the Dask cluster was lost again and again while it made the library; give the workers more memory, or the field smaller chunks.") from error
+    with tqdm(desc="library", leave=False, delay=2) as bar, Callback(posttask=lambda *_: bar.update()), _computing(names): return dask.compute(*tasks)
 
 # %% ../nbs/06_library.ipynb #f554db18
 def _systems(survey, rows, terms, targets): # target → system
@@ -472,17 +481,20 @@ def _systems(survey, rows, terms, targets): # target → system
     def kept(k): return (table[:, :p], table[:, p + k]) if keep else None
     return {target: from_triangle(of_target(R, p, k), rows.n, terms, f"{target}_t", rows.n_eff, kept(k)) for k, target in enumerate(targets)}
 
-# %% ../nbs/06_library.ipynb #41431b4d
+# %% ../nbs/06_library.ipynb #a408056b
 def _pick_targets(survey, target, known=()): # names
     names = [name for name in survey.ds.data_vars if name not in known]
-    targets = names[:1] if target is None and len(names) == 1 else [] if target is None else list(_as_names("target", target))
-    for name in targets or [None]:
-        if name not in names: raise ValueError(f"`target` must be one of {', '.join(names)}, found {'several unknowns' if name is None else repr(name)}.")
+    if target is None and len(names) > 1: raise ValueError(f"`target` must be one of {', '.join(names)}, found several unknowns.")
+    targets = names if target is None else list(_as_names("target", target))
+    if not targets: raise ValueError(f"`target` is empty; name at least one of {', '.join(names)}.")
+    for name in targets:
+        if name in known: raise ValueError(f"`target` {name!r} is among the `known` fields {', '.join(known)}; it can be one or the other.")
+        if name not in names: raise ValueError(f"`target` must be one of {', '.join(names)}, found {name!r}.")
         if "t" in survey.flat[name]: raise ValueError(f"`target` {name!r} does not change in time: there is nothing to identify.")
     return targets
 
 def _pick_known(ds, known): # names
-    known = _as_names("known", known)
+    known = () if known is None else _as_names("known", known)
     for name in known:
         if name not in ds.data_vars: raise ValueError(f"`known` has {name!r}, but the field has {', '.join(ds.data_vars)}; add the known field on the same grid.")
     if len(known) == len(ds.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
@@ -540,7 +552,7 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #630203a1
+# %% ../nbs/06_library.ipynb #34efd91e
 def weak(
     ds, # field
     target=None, # unknown whose time derivative is explained, or a list of them; needed when there are several
@@ -562,13 +574,13 @@ def weak(
     targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known)
     if rows is not None: _check_rows(rows, terms)
     systems = _systems(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy), terms, targets)
-    return systems if isinstance(target, (list, tuple)) else systems[targets[0]]
+    return systems[targets[0]] if target is None or isinstance(target, str) else systems
 
 def _asked(survey, target, terms, power, derivative_order, constant, known):
     known = _pick_known(survey.ds, known)
     return _pick_targets(survey, target, known), _pick_terms(survey.ds, terms, power, derivative_order, constant, known)
 
-# %% ../nbs/06_library.ipynb #e85ac1f4
+# %% ../nbs/06_library.ipynb #75b92277
 def _grid_rows(survey, terms, targets, half_width, order, rows, rng, _):
     box = _chosen_box(survey, terms, half_width, order)
     whole = _GridRows(survey, terms, targets, box)
@@ -578,6 +590,7 @@ def _grid_rows(survey, terms, targets, half_width, order, rows, rng, _):
 
 def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy):
     ds, dims = survey.ds, list(survey.steps)
+    _check_accuracy(accuracy)
     widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width, dims)
     orders = dict.fromkeys(dims, 4) | _per_axis("order", order, dims)
     for dim in dims:
@@ -585,7 +598,7 @@ def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy)
         _check_order(dim, orders[dim], terms)
     return _RandomRows(survey, terms, targets, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
 
-# %% ../nbs/06_library.ipynb #7df625dd
+# %% ../nbs/06_library.ipynb #73b6397d
 class _PointRows(_Rows):
     "One row for every grid point that is not cropped."
     n_eff = None
@@ -596,7 +609,7 @@ class _PointRows(_Rows):
         self.reach = dict.fromkeys(self.steps, (margin - crop, margin + crop))
         self.arrays, self.n = len({term.derivative for term in terms}) + 2*(len(terms) + len(targets)), prod(self.sizes.values())
 
-    def rows(self, tile): return np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in tile.values())), tuple(self.sizes.values())).ravel()
+    def rows(self, tile): return self.numbers(tile)
 
     def table(self, part, tile):
         jets, origin = _Jets(part, _plain(self.accuracy), self.steps), self.origin(tile)
@@ -604,7 +617,7 @@ class _PointRows(_Rows):
         columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside] for term in self.terms] + [jets(target, "t")[inside] for target in self.targets]
         return np.stack([column.ravel() for column in columns], axis=1)
 
-# %% ../nbs/06_library.ipynb #a357f7c8
+# %% ../nbs/06_library.ipynb #0c917b76
 def strong(
     ds, # field
     target=None, # unknown whose time derivative is explained, or a list of them
@@ -620,6 +633,7 @@ def strong(
     survey = _survey(ds)
     targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known)
     crop, sizes = check_whole("crop", crop, 0), survey.ds.sizes
+    _check_accuracy(accuracy)
     if not crop < min(sizes.values())/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(sizes)}.")
     systems = _systems(survey, _PointRows(survey, terms, targets, accuracy, crop), terms, targets)
-    return systems if isinstance(target, (list, tuple)) else systems[targets[0]]
+    return systems[targets[0]] if target is None or isinstance(target, str) else systems

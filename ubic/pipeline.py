@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #78275ef5
+# %% ../nbs/10_pipeline.ipynb #fc7d1985
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import select
-from .field import UbicWarning, _as_names, check_field, check_whole, plot_field, space_dims, true_pde
+from .field import UbicWarning, _as_names, check_field, check_whole, compute, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import Refitter
 from .subsets import _path, best_subsets
@@ -74,7 +74,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #06d042da
+# %% ../nbs/10_pipeline.ipynb #b762b416
 def _heard(function, *arguments): # what a function returns, and what it warned of
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     for w in caught:
@@ -90,29 +90,32 @@ def _denoised(ds, method):
 def _check_denoised(result, ds):
     if not isinstance(result, type(ds)): raise TypeError(f"`denoise` returned a {type(result).__name__}; it must return a field with the unknowns it was given.")
     if set(result.data_vars) != set(ds.data_vars): raise ValueError(f"`denoise` returned a field of {', '.join(map(str, result.data_vars))}; it must keep the unknowns {', '.join(ds.data_vars)}.")
-    return check_field(result)
+    result = check_field(result)
+    if dict(result.sizes) != dict(ds.sizes) or any(not np.array_equal(result[dim], ds[dim]) for dim in ds.dims): raise ValueError(f"`denoise` returned a field of sizes {dict(result.sizes)} on another grid; it must keep the grid, of sizes {dict(ds.sizes)}.")
+    return result
 
-def _choose(systems, target, order, first, max_size, solver, choice):
+def _choose(systems, target, order, first, max_size, solver, options, choice):
     system = systems(order)[target]
     if max_size and not first: max_size = min(max_size, system.p) # later looks have fewer candidates
-    return select(best_subsets(system, max_size, solver), **choice)
+    return select(best_subsets(system, max_size, solver, **options), **choice)
 
-# %% ../nbs/10_pipeline.ipynb #95123b7a
+# %% ../nbs/10_pipeline.ipynb #0a972e71
 def _alternatives(look, terms=None, **how): # of the sizes that were asked for
     return [rival for rival in look.equivalents(terms, **how) if len(rival) <= look.path.sizes[-1]]
 
-def _middle(field, box, most=2**23): # the middle of a large field: at most so many values, if boxes still have room
+def _middle(field, box, most=2**23): # the middle of a large field: at most so many values, unless boxes would have no room
     share, sizes = 1.0, dict(field.sizes)
-    least = {dim: min(size, 5*box[dim][0]) for dim, size in sizes.items()}
+    least = {dim: min(size, 3*box[dim][0]) for dim, size in sizes.items()}
     while len(field.data_vars)*np.prod(list(sizes.values())) > most and sizes != least:
         share *= 0.98
         sizes = {dim: max(least[dim], int(share*size)) for dim, size in field.sizes.items()}
-    return field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
+    middle = field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
+    return compute(middle, ", ".join(field.data_vars))
 
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
     def __init__(self, field, target, box):
-        self.field, self.target, self.box, self.known = _middle(field, box).compute(), target, box, {}
+        self.field, self.target, self.box, self.known = _middle(field, box), target, box, {}
         self.refitter = Refitter(self.field, target, box, most=600) # enough to decide
 
     def final(self, terms): # on as many boxes as there are
@@ -192,7 +195,7 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #f020ea9d
+# %% ../nbs/10_pipeline.ipynb #2ab6a2a1
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain, or a list of them; None for all
@@ -201,6 +204,7 @@ def discover(
     power: int = 2, # highest power among the candidates
     max_size: int | None = None, # largest number of terms
     solver: str = "exact", # of the best-subset problem
+    time_limit: float | None = None, # seconds for that solver; None for its own limit
     mode: str = "unit_free", # or "paper"
     tau0=None, # threshold of Algorithm 1
     recipe: str | None = None, # name of a dataset of the paper, to use the paper's settings instead of all of the above
@@ -208,12 +212,14 @@ def discover(
 ) -> Discovery:
     "Find the PDE behind a field."
     field, sentences = _heard(check_field, field)
-    if recipe is not None: found, used, more = _follow(recipe, field, target)
-    else: found, used, more = _walk(field, target, denoise, derivative_order, dict(power=power, **settings), max_size, solver, dict(mode=mode, tau0=tau0))
+    if recipe is not None:
+        if settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join(settings)}, or the recipe.")
+        found, used, more = _follow(recipe, field, target)
+    else: found, used, more = _walk(field, target, denoise, derivative_order, dict(power=power, **settings), max_size, solver, {} if time_limit is None else dict(time_limit=time_limit), dict(mode=mode, tau0=tau0))
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #a18c1616
+# %% ../nbs/10_pipeline.ipynb #6cb78659
 def _walk(field, target, denoise, order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
     for name in settings:
@@ -238,8 +244,10 @@ def _targets(field, target, known): # all unknowns unless told
     return targets
 
 def _follow(recipe, field, target): # likewise, with the paper's settings
-    from ubic.recipes import apply
-    (used, found), sentences = _heard(apply, field, recipe, target)
+    from ubic.recipes import apply, get_recipe
+    get_recipe(recipe)
+    try: (used, found), sentences = _heard(apply, field, recipe, target)
+    except ValueError as error: raise ValueError(f"`recipe` {recipe!r} does not suit this field: {error}") from error
     found = {name: _with_doubts(selection, selection.equivalents()) for name, selection in found.items()}
     return found, used, sentences + [sentence for selection in found.values() for sentence in _ambiguity(selection)]
 

@@ -7,15 +7,15 @@ __all__ = ['paper_terms', 'recipes', 'published', 'published_curves', 'Recipe', 
            'apply', 'reproduce', 'compare', 'compare_curves', 'plot_figure', 'results', 'snapshot', 'save_results',
            'load_results']
 
-# %% ../nbs/10a_recipes.ipynb #bb084045
+# %% ../nbs/10a_recipes.ipynb #fcde61fb
 from dataclasses import dataclass
 from inspect import getsource
 from pathlib import Path
 import numpy as np
 import pandas as pd
-from . import datasets, denoise, library
+from . import datasets, denoise, library, system, terms
 from .criterion import select
-from .field import _as_names, add_noise, as_rng, true_pde, write_atomically
+from .field import _as_names, add_noise, as_rng, check_field, true_pde, write_atomically
 from .subsets import best_subsets
 from .system import from_triangle
 from .terms import coefficient_error
@@ -175,7 +175,7 @@ def denoised(
     arrays = datasets._cached(datasets.cache_folder()/f"{name}-denoised-{key}.npz", lambda: {"u": _denoise(field, recipe).u.values})
     return field.assign(u=(field.u.dims, arrays["u"]))
 
-# %% ../nbs/10a_recipes.ipynb #bae1694b
+# %% ../nbs/10a_recipes.ipynb #ed59159f
 def _systems(field, recipe, rng, targets): # one for each target, all from the same boxes
     draws = {"seed": rng} if recipe.kind == "weak" else {}
     return getattr(library, recipe.kind)(field, list(targets), **recipe.library, **draws)
@@ -190,7 +190,7 @@ def apply(
     seed=0, # of the boxes
 ): # denoised field, unknown → `Selection`
     "Use the paper's settings on a field."
-    recipe = get_recipe(name)
+    recipe, field = get_recipe(name), check_field(field)
     targets = [unknown for unknown in recipe.targets if unknown in field.data_vars] or list(field.data_vars) if target is None else list(_as_names("target", target))
     used = _denoise(field, recipe)
     return used, {unknown: _select(system, recipe) for unknown, system in _systems(used, recipe, as_rng(seed), targets).items()}
@@ -203,10 +203,10 @@ def _reduce(name, denoising, percent): # triangle, number of rows and terms for 
         parts |= {f"{target}_R": system.R, f"{target}_rows": np.array(system.n), f"{target}_terms": np.array([str(term) for term in system.terms])}
     return parts
 
-# %% ../nbs/10a_recipes.ipynb #edb6a04d
+# %% ../nbs/10a_recipes.ipynb #c006904a
 def _kept(name, denoising, percent, target): # the reduced system, from the cache when it is there
     last = {str(unknown): u.isel(t=-1).values for unknown, u in clean(name).data_vars.items()}
-    about = repr((get_recipe(name), denoising, percent)) + getsource(denoise) + getsource(library)
+    about = repr((get_recipe(name), denoising, percent)) + "".join(map(getsource, (add_noise, denoise, library, system, terms)))
     path = datasets.cache_folder()/f"{name}-reduced-{datasets._fingerprint(last | {'about': np.array(about)})[:12]}.npz"
     parts = datasets._cached(path, lambda: _reduce(name, denoising, percent))
     return from_triangle(parts[f"{target}_R"], int(parts[f"{target}_rows"]), parts[f"{target}_terms"].tolist(), f"{target}_t")

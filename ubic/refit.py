@@ -191,7 +191,7 @@ def _fit(self,
 
 Refitter.fit = _fit
 
-# %% ../nbs/09a_refit.ipynb #ad9e46dc
+# %% ../nbs/09a_refit.ipynb #f596831f
 def total_least_squares(
     ds, # field as measured: its noise should be white
     terms, # of the equation
@@ -201,6 +201,7 @@ def total_least_squares(
 ) -> Refit:
     "Fit the coefficients of an equation, with the noise in all of its terms taken into account."
     survey = _survey(ds)
+    if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
     (target,), terms = _pick_targets(survey, target), _pick_terms(survey.ds, terms, 0, 0, False)
     refitter = Refitter(survey.ds, target, _chosen_box(survey, terms, half_width, order))
     if refitter.rows <= len(terms): raise ValueError(f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} `terms`; take a longer record, smaller boxes or fewer terms.")

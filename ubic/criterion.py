@@ -151,7 +151,7 @@ def _show_html(self):
 Selection.__repr__ = Selection.__str__ = _show_text
 Selection._repr_html_ = _show_html
 
-# %% ../nbs/09_criterion.ipynb #c8538e7e
+# %% ../nbs/09_criterion.ipynb #9978ff4d
 def plot_selection(
     selection: Selection,
     ax=None, # matplotlib axes; new ones when absent
@@ -171,7 +171,7 @@ def plot_selection(
     right.set_ylabel("uncertainty $U^k$", color="tab:blue")
     right.tick_params(axis="y", colors="tab:blue")
     handles = [line for a in (ax, right) for line in a.get_lines() if not line.get_label().startswith("_")]
-    right.legend(handles=handles, loc="upper center", framealpha=0.85, edgecolor="none") # above the lines of both axes
+    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False) # below: the lines of two axes leave no corner free
     return ax
 
 def _penalty_label(lam):

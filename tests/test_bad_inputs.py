@@ -8,9 +8,12 @@ import pytest
 from ubic.criterion import select
 from ubic.field import UbicWarning, as_field
 from ubic.library import strong, weak
+from ubic.pipeline import discover
 from ubic.posterior import evidence, posterior
+from ubic.refit import total_least_squares
+from ubic.solvers import mixed_integer
 from ubic.subsets import best_subsets
-from ubic.system import LinearSystem
+from ubic.system import LinearSystem, from_triangle
 
 rng = np.random.default_rng(0)
 x, t = np.linspace(0, 10, 80), np.linspace(0, 2, 60)
@@ -114,6 +117,21 @@ refused = [ # row of the list of bad inputs, what is done, exception, words of t
     ("1 NaN in a posterior", lambda: posterior(X*np.nan, y, 0.1), ValueError, "`R`.*NaN"),
     ("36 negative variance", lambda: posterior(X, y, -1.0), ValueError, "`noise_variance` is -1"),
     ("17 crop of everything", lambda: strong(field, crop=40), ValueError, "`crop` is 40"),
+    ("40 setting that does not exist", lambda: discover(field, windwo=3), TypeError, "`windwo` is no setting of `discover`"),
+    ("40 settings beside a recipe", lambda: discover(field, recipe="burgers", terms=["u"]), TypeError, "`recipe` stands for all settings; leave out terms"),
+    ("40 recipe for another kind of field", lambda: discover(field, recipe="reaction_diffusion"), ValueError, "`recipe` 'reaction_diffusion' does not suit this field: "),
+    ("40 denoised onto another grid", lambda: discover(field, denoise=lambda ds: ds.isel(x=slice(0, 50))), ValueError, "`denoise` returned a field of sizes .* on another grid"),
+    ("40 denoised into other unknowns", lambda: discover(field, denoise=lambda ds: ds.rename(u="v")), ValueError, "`denoise` returned a field of v; it must keep the unknowns u"),
+    ("40 denoised into an array", lambda: discover(field, denoise=lambda ds: ds.u.values), TypeError, "`denoise` returned a ndarray"),
+    ("40 no target", lambda: discover(field, target=[]), ValueError, "`target` is empty"),
+    ("40 target that is known", lambda: weak(field.assign(v=field.u**2), "v", known="v"), ValueError, "`target` 'v' is among the `known` fields"),
+    ("40 known field that is missing", lambda: weak(field, known="v"), ValueError, "`known` has 'v', but the field has u"),
+    ("40 nothing unknown", lambda: weak(field, known="u"), ValueError, "`known` names all of u"),
+    ("40 known field itself", lambda: weak(field, known=field.u), TypeError, "`known` is a DataArray; give a name"),
+    ("40 accuracy of text", lambda: weak(field, form="pysindy", accuracy="a"), ValueError, "`accuracy` must be 2, 4, 6 or 8, found 'a'"),
+    ("40 several targets of one fit", lambda: total_least_squares(field, ["u_xx"], ["u", "v"]), TypeError, "`target` is .*; name one unknown"),
+    ("40 unknown formulation", lambda: mixed_integer(LinearSystem(X, y), 2, formulation="miq"), ValueError, "`formulation` must be one of miqp, sos1, found 'miq'"),
+    ("40 rows that were not kept", lambda: from_triangle(LinearSystem(X, y).R, 100).X, ValueError, "rows of this system were not kept"),
     ("40 unknown form", lambda: weak(field, form="strange"), ValueError, "`form` must be 'conservative' or 'pysindy', found 'strange'"),
 ]
 

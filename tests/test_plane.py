@@ -158,3 +158,18 @@ def test_paper_libraries_can_be_built():
         warnings.simplefilter("ignore")
         assert len(weak(field((24, 24, 24), "xyt"), "u", terms=paper_terms["reaction_diffusion"], form="pysindy", rows=300, half_width=0.3).terms) == 76
         assert len(weak(field((14, 14, 14, 14), "xyzt"), "v", terms=paper_terms["gray_scott"], form="pysindy", rows=300, half_width=0.4).terms) == 25
+
+
+@pytest.mark.parametrize("names", [["u", "v"], ("u", "v"), {"u": 1, "v": 2}.keys(), np.array(["u", "v"])])
+def test_several_targets_share_one_table(names):
+    "Any list of names gives a system for each, equal to the one made alone."
+    rng = np.random.default_rng(0)
+    c, t = np.linspace(0, 6, 24), np.linspace(0, 3, 20)
+    wave = np.sin(c[:, None, None] + 2*c[None, :, None] - t) + np.cos(2*c[:, None, None] - c[None, :, None] + 0.5*t)
+    ds = as_field({"u": wave + 0.1*rng.standard_normal(wave.shape), "v": wave**2}, dims=("x", "y", "t"), x=c, y=c, t=t)
+    both = library.weak(ds, names, power=1)
+    assert list(both) == ["u", "v"]
+    for name, system in both.items():
+        alone = library.weak(ds, name, power=1)
+        assert system.terms == alone.terms and system.target == f"{name}_t" and np.array_equal(system.X, alone.X) and np.array_equal(system.y, alone.y)
+        assert np.allclose(np.abs(system.R), np.abs(alone.R), rtol=0, atol=1e-12*np.abs(alone.R).max())

@@ -69,7 +69,7 @@ def wake(quick):
 
 
 def main(quick=True):
-    n, base, rows = (96, 32, []) if quick else (384, 64, [])
+    n, base, rows = (96, 32, []) if quick else (256, 64, [])
     with tempfile.TemporaryDirectory() as folder:
         for factor in (1, 2, 4, 8, 16):
             path = Path(folder)/f"{factor}.zarr"

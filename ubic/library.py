@@ -448,7 +448,7 @@ class _RandomRows(_Rows):
         return sums @ self.plan.to_columns
 
 # %% ../nbs/06_library.ipynb #c48dfb6a
-_kept_bytes = 2**28 # tables up to this size are kept
+_kept_bytes = 2**26 # tables up to this size are kept
 
 def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only their triangle
     table = rows.table(part, tile)

@@ -19,7 +19,7 @@ from ubic import library
 path, chunked, terms = sys.argv[1], sys.argv[2] == "chunks", sys.argv[3].split()
 library.weak(ubic.as_field(ubic.datasets.burgers().u.values[:64, :64], dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
 start, before = time.perf_counter(), peak_kilobytes()
-system = library.weak(ubic.load(path, chunks={"t": 16} if chunked else None), terms=terms)
+system = library.weak(ubic.load(path, chunks={"t": 16} if chunked else None), terms=terms, half_width={"x": 0.5, "y": 0.5, "t": 0.4})
 print(json.dumps({"seconds": time.perf_counter() - start, "MB": (peak_kilobytes() - before)/1024, "R": abs(system.R).tolist()}))
 """
 TERMS = "u u^2 u_x u_y u_xx u_yy u*u_x u*u_y".split()

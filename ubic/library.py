@@ -383,7 +383,7 @@ class _Rows:
     def part(self, ds, tile): # of the field, as far as the boxes of a tile reach
         return ds.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
 
-# %% ../nbs/06_library.ipynb #3ddc99ab
+# %% ../nbs/06_library.ipynb #edf231aa
 _many = 2**18 # boxes
 
 def _apart(grid): # points from one centre to the next
@@ -402,16 +402,18 @@ class _GridRows(_Rows):
         self.n = prod(self.sizes.values()) if chosen is None else len(chosen)
         self.n_eff = min(grid.n_eff, self.n)
 
+    def taken(self, tile): # which places of a tile have a row
+        return slice(None) if self.chosen is None else np.isin(self.numbers(tile), self.chosen)
+
     def rows(self, tile):
-        numbers = self.numbers(tile)
-        return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers[np.isin(numbers, self.chosen)])
+        numbers = self.numbers(tile)[self.taken(tile)]
+        return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers)
 
     def table(self, part, tile):
         origin, jets = self.origin(tile), _Jets(part, _smooth(self.box), self.steps)
         boxes = _GridOfBoxes(part.sizes, self.steps, self.box, [np.arange(*tile[dim])*self.stride[dim] + self.box[dim][0] - origin[dim] for dim in self.steps])
         columns = [boxes(_conservative_pieces(term, jets)) for term in self.terms] + [boxes([("t", jets(target), -1.0)]) for target in self.targets]
-        table = np.stack(columns, axis=1)
-        return table if self.chosen is None else table[np.isin(self.numbers(tile), self.chosen)]
+        return np.stack(columns, axis=1)[self.taken(tile)]
 
 # %% ../nbs/06_library.ipynb #2232499c
 class _RandomRows(_Rows):
@@ -447,7 +449,7 @@ class _RandomRows(_Rows):
         _box_sums(stack, starts, counts, kinds, np.insert(self.weights, absent, 1.0, axis=0), orders, self.plan.powers, self.plan.pairs, sums)
         return sums @ self.plan.to_columns
 
-# %% ../nbs/06_library.ipynb #c48dfb6a
+# %% ../nbs/06_library.ipynb #f4cb5b50
 _kept_bytes = 2**26 # tables up to this size are kept
 
 def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only their triangle
@@ -459,7 +461,7 @@ def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only
 def _each(ds, rows, *how): # what is made of every tile: here and now, or in tasks where the field is chunked
     tiles = rows.tiles()
     if not is_chunked(ds): return ((tile, _made(rows, rows.part(ds, tile), tile, *how)) for tile in tqdm(tiles, desc="library", leave=False, delay=2))
-    dask = need("dask", "ubic[dask]")
+    dask = need("dask", '"ubic[dask]"')
     shared, make = dask.delayed(rows, traverse=False), dask.delayed(_made, pure=False)
     return zip(tiles, _computed([make(shared, rows.part(ds, tile), tile, *how) for tile in tiles], ", ".join(ds.data_vars)))
 

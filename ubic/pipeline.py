@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #fc7d1985
+# %% ../nbs/10_pipeline.ipynb #9e269925
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import select
-from .field import UbicWarning, _as_names, check_field, check_whole, compute, plot_field, space_dims, true_pde
+from .field import UbicWarning, check_field, check_whole, compute, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import Refitter
 from .subsets import _path, best_subsets
@@ -74,7 +74,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #b762b416
+# %% ../nbs/10_pipeline.ipynb #8aa56152
 def _heard(function, *arguments): # what a function returns, and what it warned of
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     for w in caught:
@@ -94,12 +94,12 @@ def _check_denoised(result, ds):
     if dict(result.sizes) != dict(ds.sizes) or any(not np.array_equal(result[dim], ds[dim]) for dim in ds.dims): raise ValueError(f"`denoise` returned a field of sizes {dict(result.sizes)} on another grid; it must keep the grid, of sizes {dict(ds.sizes)}.")
     return result
 
-def _choose(systems, target, order, first, max_size, solver, options, choice):
-    system = systems(order)[target]
+def _choose(systems, target, first, max_size, solver, options, choice):
+    system = systems[target]
     if max_size and not first: max_size = min(max_size, system.p) # later looks have fewer candidates
     return select(best_subsets(system, max_size, solver, **options), **choice)
 
-# %% ../nbs/10_pipeline.ipynb #0a972e71
+# %% ../nbs/10_pipeline.ipynb #a634b98e
 def _alternatives(look, terms=None, **how): # of the sizes that were asked for
     return [rival for rival in look.equivalents(terms, **how) if len(rival) <= look.path.sizes[-1]]
 
@@ -112,6 +112,7 @@ def _middle(field, box, most=2**23): # the middle of a large field: at most so m
     middle = field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
     return compute(middle, ", ".join(field.data_vars))
 
+# %% ../nbs/10_pipeline.ipynb #3f8447a0
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
     def __init__(self, field, target, box):
@@ -160,17 +161,18 @@ def _exchange(look, terms): # the same look with other terms of their size
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #825b73e3
+# %% ../nbs/10_pipeline.ipynb #83e5fb79
 def _look(systems, survey, target, order, settings, *stages): # all looks, downwards from high derivatives unless told; and the warnings of the last
     looks, highest = [], 4 if len(space_dims(survey.ds)) == 1 else 2
     for order in range(highest, 0, -1) if order is None else [order]:
-        look, heard = _heard(_choose, systems, target, order, not looks, *stages)
+        made, heard = systems(order)
+        look, more = _heard(_choose, made, target, not looks, *stages)
         contest = _contest(survey, target, look, settings)
         best, doubts = contest.judge(look) if contest else (look.terms, _alternatives(look))
         look = _exchange(look, best)
         looks.append((look, contest, doubts))
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
-    return looks, heard
+    return looks, heard + more
 
 def _contest(survey, target, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
@@ -219,16 +221,17 @@ def discover(
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #6cb78659
+# %% ../nbs/10_pipeline.ipynb #ab0c7284
 def _walk(field, target, denoise, order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
     for name in settings:
         if name not in _settings: raise TypeError(f"`{name}` is no setting of `discover`; those of the library are {', '.join(_settings)}.")
     if "terms" in settings: order = order or 2 # the terms given decide, not this number
     (used, sentences), found = _heard(_denoised, field, denoise), {}
-    survey, targets = library._Survey(field), _targets(field, target, settings.get("known", ()))
+    survey = library._Survey(field)
+    targets = _targets(survey, target, settings.get("known", ()))
     looked = survey if used is field else library._Survey(used)
-    systems = cache(lambda order: library.weak(looked, targets, derivative_order=order, **settings)) # one library for all targets
+    systems = cache(lambda order: _heard(lambda: library.weak(looked, targets, derivative_order=order, **settings))) # one library for all targets
     for name in targets:
         looks, heard = _look(systems, survey, name, order, settings, max_size, *stages)
         found[name] = _concluded(looks)
@@ -237,11 +240,9 @@ def _walk(field, target, denoise, order, settings, max_size, *stages): # selecti
 
 _settings = [name for name in signature(library.weak).parameters if name not in ("ds", "target", "derivative_order")]
 
-def _targets(field, target, known): # all unknowns unless told
-    known = library._pick_known(field, known)
-    targets = [name for name in field.data_vars if name not in known] if target is None else list(_as_names("target", target))
-    if not targets: raise ValueError(f"`target` is empty; name at least one of {', '.join(field.data_vars)}, or leave it out for all.")
-    return targets
+def _targets(survey, target, known): # all unknowns unless told
+    known = library._pick_known(survey.ds, known)
+    return library._pick_targets(survey, [name for name in survey.ds.data_vars if name not in known] if target is None else target, known)
 
 def _follow(recipe, field, target): # likewise, with the paper's settings
     from ubic.recipes import apply, get_recipe

@@ -207,7 +207,7 @@ def l0bnb(
     gap = [_gap(_fit(unit, support)[1], bound) for support, bound in zip(supports, bounds*(1 + 1e-12))]
     return _path(system, supports, solver="l0bnb", exact=not any(gap), certificate={"gap": gap, "prices": prices, "visited": steps})
 
-# %% ../nbs/07a_solvers.ipynb #f9d07f20
+# %% ../nbs/07a_solvers.ipynb #9568847a
 def two_step(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int | None = None, # largest number of terms; None for as many as can be searched
@@ -219,8 +219,7 @@ def two_step(
     if approximate in ("two_step", "exact"): raise ValueError(f"`approximate` must be an approximate solver such as 'frols', 'l0bnb' or 'greedy', found {approximate!r}.")
     proposed = best_subsets(system, _affordable(system.p) if max_size is None else max_size, approximate)
     union = _union(proposed, system.p if keep is None else check_whole("keep", keep, 1, system.p))
-    small = LinearSystem(system.R[:, union], system.R[:, -1], [system.terms[j] for j in union], system.target)
-    path = best_subsets(small, min(len(proposed.sizes), len(union)), time_limit=time_limit)
+    path = best_subsets(system.only(union), min(len(proposed.sizes), len(union)), time_limit=time_limit)
     record = {"candidates": [str(system.terms[j]) for j in union], "gap among these": path.certificate["gap"]}
     return _path(system, [union[list(support)] for support in path.supports], solver=f"two_step after {approximate}",
                  exact=path.exact and len(union) == system.p, certificate=record)

@@ -30,14 +30,14 @@ class Posterior:
     def cv(self): # relative spread of all coefficients together, Eq. (9)
         return self.std.sum()/max(np.abs(self.mean).sum(), np.finfo(float).tiny)
 
-# %% ../nbs/08_posterior.ipynb #6f3cab49
-def _root_of_prior(prior_cov, size): # inverse of the Cholesky factor
+# %% ../nbs/08_posterior.ipynb #9641b80e
+def _root_of_prior(prior_cov, size, name="prior_cov"): # inverse of the Cholesky factor
     if prior_cov is None: return np.eye(size)
-    cov = _check_numbers("prior_cov", prior_cov)
+    cov = _check_numbers(name, prior_cov)
     if cov.shape != (size, size) or not np.allclose(cov, cov.T):
-        raise ValueError(f"`prior_cov` must be a symmetric {size} × {size} matrix, found shape {cov.shape}.")
+        raise ValueError(f"`{name}` must be a symmetric {size} × {size} matrix, found shape {cov.shape}.")
     smallest = np.linalg.eigvalsh(cov)[0]
-    if smallest <= 0: raise ValueError(f"`prior_cov` must be positive definite, but its smallest eigenvalue is {smallest:.3g}.")
+    if smallest <= 0: raise ValueError(f"`{name}` must be positive definite, but its smallest eigenvalue is {smallest:.3g}.")
     return np.linalg.inv(np.linalg.cholesky(cov))
 
 # %% ../nbs/08_posterior.ipynb #5eeeb11f

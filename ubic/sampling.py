@@ -6,13 +6,14 @@
 __all__ = ['Likelihood', 'likelihood', 'log_marginal', 'draw_coefficients', 'check_sampling', 'sampled', 'diagnostics', 'warn_of',
            'CoefficientPosterior', 'plot_uncertainty', 'plot_marginals']
 
-# %% ../nbs/20a_sampling.ipynb #8c927aa2
+# %% ../nbs/20a_sampling.ipynb #0893b467
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
-from tqdm.auto import tqdm
+from tqdm import tqdm
 from .datasets import _cached, _fingerprint, cache_folder
 from .field import UbicWarning, as_rng, check_whole, need
 from .posterior import _floor, _rows_counted
@@ -57,7 +58,7 @@ def likelihood(
     R[-1, -1] = max(abs(R[-1, -1]), np.sqrt(_floor[mode])*np.linalg.norm(R[:, -1]))
     return Likelihood(system, mode, n, R[:, :-1], R[:, -1])
 
-# %% ../nbs/20a_sampling.ipynb #b92a47fa
+# %% ../nbs/20a_sampling.ipynb #116510b9
 def log_marginal(
     R, # candidates, reduced
     q, # target, reduced
@@ -65,30 +66,33 @@ def log_marginal(
     center, # of each coefficient before the data
     scale, # standard deviation of each coefficient before the data
     sigma, # noise
+    root=None, # Cholesky factor of the correlation between coefficients; None for none
 ): # a PyTensor scalar
     "Logarithm of the likelihood with Gaussian coefficients integrated out, up to a constant."
     import pytensor.tensor as pt
     r = (q - pt.dot(R, center))/sigma
-    B = R*scale/sigma
-    root = pt.linalg.cholesky(pt.eye(B.shape[1]) + pt.dot(B.T, B))
-    part = pt.linalg.solve_triangular(root, pt.dot(B.T, r), lower=True)
-    return -n*pt.log(sigma) - pt.log(pt.diag(root)).sum() - (pt.dot(r, r) - pt.dot(part, part))/2
+    B = R*scale/sigma if root is None else pt.dot(R*scale/sigma, root)
+    triangle = pt.linalg.cholesky(pt.eye(B.shape[1]) + pt.dot(B.T, B))
+    part = pt.linalg.solve_triangular(triangle, pt.dot(B.T, r), lower=True)
+    return -n*pt.log(sigma) - pt.log(pt.diag(triangle)).sum() - (pt.dot(r, r) - pt.dot(part, part))/2
 
-# %% ../nbs/20a_sampling.ipynb #48b6badb
+# %% ../nbs/20a_sampling.ipynb #2686d327
 def draw_coefficients(
     like: Likelihood,
     center, # draws × candidates
     scale, # draws × candidates
     sigma, # one per draw
     rng, # random generator
+    root=None, # Cholesky factor of the correlation between coefficients; None for none
 ) -> np.ndarray: # draws × candidates, in the units of the data
     "Coefficients given all other quantities of a model."
-    B = like.R*scale[:, None, :]/sigma[:, None, None]
+    root = np.eye(scale.shape[1]) if root is None else root
+    B = (like.R*scale[:, None, :]/sigma[:, None, None]) @ root
     r = (like.q - center @ like.R.T)/sigma[:, None]
-    root = np.linalg.cholesky(np.eye(B.shape[2]) + np.swapaxes(B, 1, 2) @ B)
-    half = np.linalg.solve(root, np.einsum("dij,di->dj", B, r)[..., None])
-    z = np.linalg.solve(np.swapaxes(root, 1, 2), half + rng.standard_normal(half.shape))[..., 0]
-    return (center + scale*z)*like.unit
+    triangle = np.linalg.cholesky(np.eye(B.shape[2]) + np.swapaxes(B, 1, 2) @ B)
+    half = np.linalg.solve(triangle, np.einsum("dij,di->dj", B, r)[..., None])
+    z = np.linalg.solve(np.swapaxes(triangle, 1, 2), half + rng.standard_normal(half.shape))[..., 0]
+    return (center + scale*(z @ root.T))*like.unit
 
 # %% ../nbs/20a_sampling.ipynb #175fd479
 def check_sampling(
@@ -101,9 +105,9 @@ def check_sampling(
     check_whole("tune", tune, 0)
     check_whole("chains", chains, 1)
 
-# %% ../nbs/20a_sampling.ipynb #1c1dcc22
+# %% ../nbs/20a_sampling.ipynb #bc173f10
 def sampled(
-    name: str, # of the model
+    name: str, # of the model and its version
     like: Likelihood,
     settings: dict, # all that decides the draws beside the data and the seed
     chain, # function of a seed, giving variable → draws × …; sample statistics start with a dot
@@ -113,14 +117,18 @@ def sampled(
 ): # ArviZ InferenceData
     "Chains from the cache, or drawn now and kept one by one."
     check_whole("chains", chains, 1)
-    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr(sorted(settings.items())))}
+    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr((_versions(), sorted(settings.items()))))}
     kept = []
     for s in tqdm(as_rng(seed).integers(2**31, size=chains), desc=name, unit="chain", leave=False, delay=2):
         path = cache_folder()/f"{name}-{_fingerprint(about | {'seed': np.array(s)})[:16]}.npz"
         kept.append(_cached(path, lambda: chain(int(s))) if cache else chain(int(s)))
     return _inference(kept, like)
 
-# %% ../nbs/20a_sampling.ipynb #cfae813d
+# %% ../nbs/20a_sampling.ipynb #8c0f72af
+def _versions(): # draws may change with these
+    try: return [version(package) for package in ("pymc", "nutpie")]
+    except PackageNotFoundError as error: raise ImportError(f'this needs the package {error.name}; install it with: pip install "ubic[bayes]"') from error
+
 def _inference(kept, like): # chains as ArviZ knows them
     az = need("arviz", '"ubic[bayes]"')
     stacked = {variable: np.stack([chain[variable] for chain in kept]) for variable in kept[0]}

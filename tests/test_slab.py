@@ -1,0 +1,205 @@
+"""Spike-and-slab: the exact posterior against other ways to compute it, and PyMC against the exact posterior."""
+import sys
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare, multivariate_normal
+
+from ubic.field import UbicWarning
+from ubic.sampling import Likelihood, diagnostics, likelihood
+from ubic.slab import _chain, _draws_of, _enumerate, spike_slab
+from ubic.subsets import best_subsets
+from ubic.system import LinearSystem
+from ubic.terms import candidates
+
+
+def toy(n=30, p=3, seed=0, noise=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    return LinearSystem(X, X[:, 0] - 0.3*X[:, 1] + noise*rng.standard_normal(n))
+
+
+def by_hand(system, beta, cov):
+    "Probability of every subset from the covariance of the rows, integrated over a fine grid of σ."
+    like = likelihood(system, mode="paper")
+    log_sigma = np.linspace(-4, 3, 1401)
+    found = {}
+    for inclusion in product((0, 1), repeat=system.p):
+        X = system.X*np.array(inclusion)
+        heights = [multivariate_normal.logpdf(system.y, X @ like.estimate, np.exp(2*s)*np.eye(system.n) + X @ cov @ X.T) - like.noise_variance*np.exp(s) + s for s in log_sigma]
+        found[inclusion] = np.sum(np.exp(heights))*np.prod(np.where(inclusion, beta, 1 - beta))
+    return {inclusion: value/sum(found.values()) for inclusion, value in found.items()}
+
+
+@pytest.mark.parametrize("beta, cov", [(0.3, np.eye(3)), (0.7, np.array([[2, 0.5, 0], [0.5, 1, -0.2], [0, -0.2, 0.3]]))])
+def test_exact_is_exact(beta, cov):
+    system = toy()
+    found, expected = spike_slab(system, beta, mode="paper", slab_cov=cov), by_hand(system, beta, cov)
+    for inclusion, probability in expected.items():
+        assert found.of(np.flatnonzero(inclusion)) == pytest.approx(probability, rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_eff", [6, 100, 1e5])
+def test_few_and_many_rows(n_eff):
+    "The sum over the noise has enough points for flat and for sharp bumps: twice as many change nothing."
+    import ubic.slab as slab
+    like = likelihood(toy(200_000 if n_eff == 1e5 else 300), "paper", n_eff)
+    coarse = _enumerate(like, 0.3, np.eye(3))
+    def finer(*args): return integrated(*args, reach=14.0, points=301)
+    integrated, slab._integrated = slab._integrated, finer
+    try: fine = _enumerate(like, 0.3, np.eye(3))
+    finally: slab._integrated = integrated
+    np.testing.assert_allclose(coarse.probability, fine.probability, rtol=2e-4, atol=1e-9)
+
+
+def test_units_and_order_do_not_matter():
+    system, factors, order = toy(), np.array([1e-4, 3.0, 1e6]), [2, 0, 1]
+    plain = spike_slab(system, 0.3)
+    other = spike_slab(LinearSystem((system.X*factors)[:, order], 1e3*system.y, [f"x{j}" for j in order]), 0.3)
+    np.testing.assert_allclose(other.pip[plain.pip.index], plain.pip, rtol=1e-9)
+    np.testing.assert_allclose(other.mean, (plain.mean*1e3/factors)[order], rtol=1e-9)
+
+
+def test_same_seed_same_draws():
+    assert np.array_equal(spike_slab(toy(), 0.3, seed=3).coef, spike_slab(toy(), 0.3, seed=3).coef)
+    assert not np.array_equal(spike_slab(toy(), 0.3, seed=3).coef, spike_slab(toy(), 0.3, seed=4).coef)
+
+
+def test_draws_have_the_exact_moments():
+    found = spike_slab(toy(), 0.3, mode="paper", draws=20_000)
+    error = found.std/np.sqrt(80_000)
+    assert (np.abs(found.coef.mean(axis=0) - found.mean) < 5*error).all()
+    np.testing.assert_allclose(found.coef.std(axis=0), found.std, rtol=0.05)
+
+
+def test_perfect_and_dependent_systems():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3))
+    found = spike_slab(LinearSystem(X, X[:, 0] - X[:, 1]), 0.3)
+    assert found.support == (0, 1) and np.isfinite(found.coef).all() and found.probability.max() > 0.9
+    with pytest.warns(UbicWarning, match="cannot be told apart"): twice = LinearSystem(np.column_stack([X, X[:, 0]]), X[:, 0] + 0.1*X[:, 2])
+    found = spike_slab(twice, 0.3)
+    assert found.pip["x0"] == pytest.approx(found.pip["x3"]) and np.isfinite(found.coef).all()
+
+
+class Fixed(Likelihood):
+    "A likelihood whose prior does not look at the data, as calibration needs."
+    estimate, noise_variance = np.array([0.5, 0.0, -0.5]), 1.0
+
+
+def simulated(rng, beta=0.4, n=15):
+    X = rng.standard_normal((n, 3))
+    truth = {"inclusion": (rng.random(3) < beta).astype(float), "sigma": rng.exponential(1.0)}
+    truth["coef"] = truth["inclusion"]*(Fixed.estimate + rng.standard_normal(3))
+    like = likelihood(LinearSystem(X, X @ truth["coef"] + truth["sigma"]*rng.standard_normal(n)), mode="paper")
+    return truth, Fixed(like.system, like.mode, like.n, like.R, like.q)
+
+
+def rank_of(truth, draws, rng, bins=10): # with ties broken at random, for coefficients that are exactly zero
+    below, same = (draws < truth).sum(axis=0), (draws == truth).sum(axis=0)
+    return np.floor(bins*(below + rng.random(np.shape(truth))*(same + 1))/(len(draws) + 1)).astype(int)
+
+
+def check_ranks(ranks, bins=10):
+    for column in np.reshape(ranks, (len(ranks), -1)).T:
+        assert chisquare(np.bincount(column, minlength=bins)).pvalue > 1e-3
+
+
+def test_exact_draws_are_calibrated():
+    rng, ranks = np.random.default_rng(0), []
+    for _ in range(400):
+        truth, like = simulated(rng)
+        drawn = _draws_of(_enumerate(like, 0.4, np.eye(3)), like, np.eye(3), 99, 1, rng).posterior
+        ranks.append(np.append(rank_of(truth["coef"], drawn["coef"].values[0], rng), rank_of(truth["sigma"], drawn["sigma"].values[0], rng)))
+    check_ranks(ranks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method, collapse", [("mcmc", True), ("mcmc", False), ("smc", True)])
+def test_sampled_draws_are_calibrated(method, collapse):
+    rng, ranks = np.random.default_rng(1), []
+    for k in range(60):
+        truth, like = simulated(rng)
+        drawn = _chain(like, 0.4, np.eye(3), collapse, method, 990, 300)(k)
+        ranks.append(np.append(rank_of(truth["coef"], drawn["coef"][::10], rng, 5), rank_of(truth["sigma"], drawn["sigma"][::10], rng, 5)))
+    check_ranks(ranks, 5)
+
+
+def errors_of(exact, sampled): # in Monte-Carlo standard errors
+    table = diagnostics(sampled.draws).filter(regex=r"^inclusion\[", axis=0)
+    ess = table.ess_bulk.fillna(sampled.coef.shape[0]).clip(upper=sampled.coef.shape[0]).values
+    return np.abs(exact.pip - sampled.pip).values/np.sqrt((exact.pip*(1 - exact.pip)).values.clip(1e-6)/ess)
+
+
+def test_mcmc_finds_the_exact_probabilities():
+    system = toy()
+    sampled = spike_slab(system, 0.3, "mcmc", "paper", draws=1000, tune=200, chains=2, cache=False)
+    assert errors_of(spike_slab(system, 0.3, mode="paper"), sampled).max() < 4
+    assert sampled.draws.posterior.sizes == {"chain": 2, "draw": 1000, "term": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method, collapse", [("mcmc", False), ("smc", True), ("smc", False)])
+def test_other_samplers_find_them_too(method, collapse):
+    system = toy()
+    sampled = spike_slab(system, 0.3, method, "paper", draws=2000, tune=1000, chains=4, collapse=collapse, cache=False)
+    assert errors_of(spike_slab(system, 0.3, mode="paper"), sampled).max() < 4
+
+
+def burgers(reference):
+    with np.load(reference/"burgers_weak_system_authors.npz") as file: return LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=2))
+
+
+def kdv(reference): # the candidates of the best subset of seven
+    with np.load(reference/"kdv_weak_system_authors.npz") as file: system = LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=4))
+    return system.only(best_subsets(system, 7).supports[6])
+
+
+def test_true_terms_are_the_least_uncertain_on_the_published_systems(reference):
+    for system, beta, true in ((burgers(reference), 0.3125, {"u_xx", "u*u_x"}), (kdv(reference), 0.01, {"u_xxx", "u*u_x"})):
+        found = spike_slab(system, beta, mode="paper")
+        assert {str(system.terms[j]) for j in np.argsort(found.uncertainty)[:2]} == true
+        counted = spike_slab(system, beta, mode="paper", n_eff=100)
+        assert {str(system.terms[j]) for j in counted.support} == true
+
+
+@pytest.mark.slow
+def test_mcmc_on_the_published_burgers_system(reference):
+    with pytest.warns(UbicWarning, match="independent draws"): sampled = spike_slab(burgers(reference), 0.3125, "mcmc", "paper", draws=2000, tune=500, cache=False)
+    assert errors_of(spike_slab(burgers(reference), 0.3125, mode="paper"), sampled).max() < 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beta, size", [(0.01, 2), (0.125, 3)])
+def test_the_published_sampler_on_the_published_kdv_system(reference, beta, size):
+    "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; the exact posterior of the same model does not."
+    system = kdv(reference)
+    published = spike_slab(system, beta, "smc", "paper", collapse=False, draws=4000, cache=False)
+    assert len(published.support) == size
+    assert len(spike_slab(system, beta, mode="paper").support) == 5
+
+
+def test_absent_packages_are_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymc", None)
+    with pytest.raises(ImportError, match=r"ubic\[bayes\]"): spike_slab(toy(), 0.3, "mcmc", cache=False)
+
+
+def test_chains_are_kept_and_resumed(monkeypatch, tmp_path):
+    import ubic.slab as slab
+    monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
+    drawn = []
+    def chain(*settings):
+        def one(seed):
+            if len(drawn) == 2: raise KeyboardInterrupt
+            drawn.append(seed)
+            rng = np.random.default_rng(seed)
+            return {"coef": rng.standard_normal((500, 3)), "inclusion": np.ones((500, 3)), "sigma": rng.random(500)}
+        return one
+    monkeypatch.setattr(slab, "_chain", chain)
+    with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc")
+    first, drawn[:] = list(drawn), []
+    with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc", chains=5)
+    assert len(first) == 2 and len(drawn) == 2 and not set(first) & set(drawn)
+    drawn[:] = []
+    assert spike_slab(toy(), 0.3, "mcmc").coef.shape == (2000, 3) and not drawn

@@ -8,6 +8,7 @@ import xarray as xr
 
 import ubic
 from ubic import datasets, recipes
+from ubic.criterion import improvements, tune
 from ubic.field import UbicWarning, true_pde
 from ubic.terms import coefficient_error
 
@@ -61,6 +62,24 @@ def test_settings_of_the_systems():
     assert [len(recipe.library["terms"]) for recipe in (ns, rd, gs)] == [19, 76, 25] and [recipe.noise for recipe in (ns, rd, gs)] == [1, 10, 0.1]
     assert [step for step, _ in ns.denoising] == ["savgol2d", "svd"] and ns.denoising[1][1]["rank"] == dict(w=26, u=20, v=20) and ns.kind == "strong"
     assert {name: "".join(recipes.get_recipe(name).targets) for name in systems} == systems
+
+
+@pytest.mark.parametrize("name, target", [("burgers", "u"), ("kdv", "u"), *(pytest.param(name, target, marks=slow) for name, target in recipes.published_gamma.index[2:])])
+def test_generalised_criterion(name, target):
+    found = ubic.select(recipes.reproduce(name, target=target).path, mode="paper", tau0="P75", gamma=1.0)
+    accepted, paper = [step["lam"] for step in found.trace if step["accepted"] and step["lam"] > 0], recipes.published_gamma.loc[(name, target), "lam"]
+    assert set(found.pde()[target]) == true_terms(name, target)
+    if name in ("navier_stokes", "gray_scott"): assert min(abs(lam - paper) for lam in accepted) < 0.01*paper # data or boxes are not the published ones
+    else: assert accepted[-1] == pytest.approx(paper, abs=1e-4) # the published loop ends before zero
+
+
+@pytest.mark.parametrize("name, target", recipes.published_gamma.index)
+def test_generalised_criterion_on_the_published_curves(name, target):
+    bic, uncertainty = (np.array(recipes.published_curves[name, target, quantity, True]) for quantity in ("BIC", "uncertainty"))
+    sizes = np.arange(1, len(bic) + 1)
+    size, _, trace = tune(bic, uncertainty, sizes, np.log10(np.max(-bic/uncertainty)), 1.0, np.percentile(improvements(bic, sizes), 75))
+    assert [step["lam"] for step in trace if step["accepted"] and step["lam"] > 0][-1] == pytest.approx(recipes.published_gamma.loc[(name, target), "lam"], abs=1e-4)
+    assert sizes[size] == recipes.published.loc[(name, target, True), "size"]
 
 
 # --- draws --------------------------------------------------------------------------------------------------------------------------

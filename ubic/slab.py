@@ -87,15 +87,14 @@ def _enumerate(like, beta, root, batch=2048):
     probability /= probability.sum()
     return _Enumeration(inclusion, probability, t, share, probability @ mean, probability @ square)
 
-# %% ../nbs/20b_slab.ipynb #3f04fdda
+# %% ../nbs/20b_slab.ipynb #3c977014
 def _draws_of(all_, like, root, draws, chains, seed):
     def chain(rng):
         k = rng.choice(len(all_.probability), draws, p=all_.probability)
         node = (all_.share[k].cumsum(axis=1) < rng.random((draws, 1))).sum(axis=1).clip(max=all_.t.shape[1] - 1)
         t = all_.t[k, node] + (rng.random(draws) - 0.5)*(all_.t[k, 1] - all_.t[k, 0])
         B, sigma = all_.inclusion[k], np.exp(t/2)
-        unit = like.system.scale[-1] if like.mode == "unit_free" else 1.0
-        return {"coef": draw_coefficients(like, B*like.estimate, B, sigma, rng, root), "inclusion": B, "sigma": sigma*unit}
+        return {"coef": draw_coefficients(like, B*like.estimate, B, sigma, rng, root), "inclusion": B, "sigma": sigma*like.target_unit}
     return _inference([chain(rng) for rng in as_rng(seed).spawn(chains)], like)
 
 # %% ../nbs/20b_slab.ipynb #638674d2
@@ -182,9 +181,10 @@ def _model(like, beta, root, collapse):
             pm.Potential("likelihood", -like.n*pm.math.log(sigma) - ((like.q - pm.math.dot(like.R, inclusion*slab))**2).sum()/(2*sigma**2))
     return model
 
-# %% ../nbs/20b_slab.ipynb #729eb857
+# %% ../nbs/20b_slab.ipynb #0d0e199a
 @contextmanager
 def _quiet(): # ours are the diagnostics that count, and numba needs no BLAS
+    need("pymc", '"ubic[bayes]"') # sets the level of its log when it is imported
     log = logging.getLogger("pymc")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -204,15 +204,14 @@ def _run(model, method, draws, tune, seed):
         moves = pm.NUTS(others, target_accept=0.99, max_treedepth=12, compile_kwargs=_numba) if len(others) > 1 else pm.Slice(others, compile_kwargs=_numba)
         return pm.sample(draws, tune=tune, step=[coins, moves], **how)
 
-# %% ../nbs/20b_slab.ipynb #9267877b
+# %% ../nbs/20b_slab.ipynb #31f342c7
 def _chain(like, beta, root, collapse, method, draws, tune):
     def chain(seed):
         with _quiet(): kept = _run(_model(like, beta, root, collapse), method, draws, tune, seed).posterior
         B, sigma = kept["inclusion"].values[0].astype(float), kept["sigma"].values[0]
         if collapse: coef = draw_coefficients(like, B*like.estimate, B, sigma, np.random.default_rng(seed), root)
         else: coef = B*kept["slab"].values[0]*like.unit
-        unit = like.system.scale[-1] if like.mode == "unit_free" else 1.0
-        return {"coef": coef, "inclusion": B, "sigma": sigma*unit}
+        return {"coef": coef, "inclusion": B, "sigma": sigma*like.target_unit}
     return chain
 
 # %% ../nbs/20b_slab.ipynb #a6ad49a1

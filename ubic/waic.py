@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['gaussian_rows', 'draw_subset', 'sampled_rows', 'Uwaic', 'plot_uwaic', 'uwaic']
 
-# %% ../nbs/20e_waic.ipynb #a3d13ec5
+# %% ../nbs/20e_waic.ipynb #ce7bc44f
 from dataclasses import dataclass
 from functools import cache as remember
 from numbers import Real
@@ -15,7 +15,7 @@ from scipy.special import logsumexp, polygamma
 from tqdm import tqdm
 from .field import need
 from .posterior import evidence, posterior
-from .sampling import Likelihood, check_sampling, diagnostics, likelihood, sampled, warn_of
+from .sampling import Likelihood, check_sampling, diagnostics, likelihood, nuts_chain, sampled, warn_of
 from .subsets import SubsetPath
 from .terms import _as_term, latex
 
@@ -83,21 +83,12 @@ def _data(like, p): # what the model needs to know of a subset
     center[:k], root[:k, :k] = belief.mean, np.linalg.cholesky(belief.cov)
     return {"R": R, "q": q, "n": np.array(like.n), "center": center, "root": root, "level": np.array(np.log(like.noise_variance)/2)}
 
-# %% ../nbs/20e_waic.ipynb #a6c9a3f6
-def _target_unit(like): return like.system.scale[-1] if like.mode == "unit_free" else 1.0
-
-# %% ../nbs/20e_waic.ipynb #436aeb80
+# %% ../nbs/20e_waic.ipynb #6b96f1ce
 def _chain(like, p, draws, tune, seed): # coefficients and σ in the units of the data
-    nutpie, compiled = need("nutpie", '"ubic[bayes]"'), _compiled(p).with_data(**_data(like, p))
-    sampler = nutpie.sample(compiled, draws=draws, tune=tune, chains=1, seed=seed, blocking=False, progress_bar=False, save_warmup=False)
-    try: trace = sampler.wait()
-    except KeyboardInterrupt:
-        sampler.cancel()
-        raise
-    coef, sigma = trace.posterior["coef"].values[0, :, :like.system.p], trace.posterior["sigma"].values[0]
-    return {"coef": coef*like.unit, "sigma": sigma*_target_unit(like), ".diverging": trace.sample_stats["diverging"].values[0]}
+    drawn = nuts_chain(_compiled(p), _data(like, p), draws, tune, seed)
+    return {"coef": drawn["coef"][:, :like.system.p]*like.unit, "sigma": drawn["sigma"]*like.target_unit, ".diverging": drawn[".diverging"]}
 
-# %% ../nbs/20e_waic.ipynb #588f7d1f
+# %% ../nbs/20e_waic.ipynb #6232d0d4
 def draw_subset(
     like: Likelihood, # of the system with the candidates of the subset only
     p: int, # candidates of the compiled model; at least those of the subset
@@ -109,7 +100,7 @@ def draw_subset(
 ): # ArviZ InferenceData with `coef` and `sigma`
     "Posterior draws of the coefficients and the noise of one subset."
     check_sampling(draws, tune, chains)
-    return sampled("uwaic", like, {"draws": draws, "tune": tune}, lambda s: _chain(like, p, draws, tune, s), chains, seed, cache)
+    return sampled("uwaic-1", like, {"p": p, "draws": draws, "tune": tune}, lambda s: _chain(like, p, draws, tune, s), chains, seed, cache)
 
 # %% ../nbs/20e_waic.ipynb #2e46e021
 def sampled_rows(
@@ -205,14 +196,14 @@ def plot_uwaic(
 
 Uwaic.plot = plot_uwaic
 
-# %% ../nbs/20e_waic.ipynb #ba3ee17b
+# %% ../nbs/20e_waic.ipynb #e91a8acc
 def _by_mcmc(path, mode, n_eff, X, y, settings, seed, cache): # T and FV of each subset, and the draws
     sums, kept = [], []
     for support in tqdm(path.supports, desc="UWAIC", unit="size", leave=False, delay=2):
         like = likelihood(path.system.only(support), mode, n_eff)
         draws = draw_subset(like, path.system.p, **settings, seed=seed, cache=cache)
         warn_of(draws, f"raise `draws` or `tune` (size {len(support)})", stacklevel=4)
-        coef, sigma = _flat(draws, "coef")/like.unit, _flat(draws, "sigma")/_target_unit(like)
+        coef, sigma = _flat(draws, "coef")/like.unit, _flat(draws, "sigma")/like.target_unit
         sums.append(_sums(*sampled_rows(X[:, support], y, coef, sigma), like.n))
         kept.append(draws)
     return np.array(sums).T, kept

@@ -4,7 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare, multivariate_normal
+from calibration import ranks, uniform
+from scipy.stats import multivariate_normal
 
 from ubic.field import UbicWarning
 from ubic.sampling import Likelihood, diagnostics, likelihood
@@ -88,42 +89,33 @@ class Fixed(Likelihood):
     estimate, noise_variance = np.array([0.5, 0.0, -0.5]), 1.0
 
 
-def simulated(rng, beta=0.4, n=15):
-    X = rng.standard_normal((n, 3))
-    truth = {"inclusion": (rng.random(3) < beta).astype(float), "sigma": rng.exponential(1.0)}
-    truth["coef"] = truth["inclusion"]*(Fixed.estimate + rng.standard_normal(3))
-    like = likelihood(LinearSystem(X, X @ truth["coef"] + truth["sigma"]*rng.standard_normal(n)), mode="paper")
-    return truth, Fixed(like.system, like.mode, like.n, like.R, like.q)
+X = np.random.default_rng(0).standard_normal((15, 3))
 
 
-def rank_of(truth, draws, rng, bins=10): # with ties broken at random, for coefficients that are exactly zero
-    below, same = (draws < truth).sum(axis=0), (draws == truth).sum(axis=0)
-    return np.floor(bins*(below + rng.random(np.shape(truth))*(same + 1))/(len(draws) + 1)).astype(int)
+def prior(rng, beta=0.4): # coefficients, then σ
+    return np.append((rng.random(3) < beta)*(Fixed.estimate + rng.standard_normal(3)), rng.exponential(1.0))
 
 
-def check_ranks(ranks, bins=10):
-    for column in np.reshape(ranks, (len(ranks), -1)).T:
-        assert chisquare(np.bincount(column, minlength=bins)).pvalue > 1e-3
+def data(truth, rng):
+    like = likelihood(LinearSystem(X, X @ truth[:3] + truth[3]*rng.standard_normal(15)), mode="paper")
+    return Fixed(like.system, like.mode, like.n, like.R, like.q)
+
+
+def together(drawn): return np.column_stack([drawn["coef"], drawn["sigma"]])
 
 
 def test_exact_draws_are_calibrated():
-    rng, ranks = np.random.default_rng(0), []
-    for _ in range(400):
-        truth, like = simulated(rng)
-        drawn = _draws_of(_enumerate(like, 0.4, np.eye(3)), like, np.eye(3), 99, 1, rng).posterior
-        ranks.append(np.append(rank_of(truth["coef"], drawn["coef"].values[0], rng), rank_of(truth["sigma"], drawn["sigma"].values[0], rng)))
-    check_ranks(ranks)
+    def sample(like, seed):
+        drawn = _draws_of(_enumerate(like, 0.4, np.eye(3)), like, np.eye(3), 63, 1, seed).posterior
+        return together({name: drawn[name].values[0] for name in ("coef", "sigma")})
+    assert uniform(ranks(prior, data, sample, 400)).min() > 1e-3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method, collapse", [("mcmc", True), ("mcmc", False), ("smc", True)])
 def test_sampled_draws_are_calibrated(method, collapse):
-    rng, ranks = np.random.default_rng(1), []
-    for k in range(60):
-        truth, like = simulated(rng)
-        drawn = _chain(like, 0.4, np.eye(3), collapse, method, 990, 300)(k)
-        ranks.append(np.append(rank_of(truth["coef"], drawn["coef"][::10], rng, 5), rank_of(truth["sigma"], drawn["sigma"][::10], rng, 5)))
-    check_ranks(ranks, 5)
+    def sample(like, seed): return together(_chain(like, 0.4, np.eye(3), collapse, method, 945, 300)(seed))
+    assert uniform(ranks(prior, data, sample, 80, seed=1), bins=4).min() > 1e-3
 
 
 def errors_of(exact, sampled): # in Monte-Carlo standard errors

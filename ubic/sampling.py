@@ -194,7 +194,7 @@ def warn_of(
     if table.r_hat[worst] > 1.01 or table.ess_bulk[least] < 400:
         warnings.warn(f"the chains cannot be trusted yet: R-hat is up to {table.r_hat[worst]:.3g} ({worst}), and {least} is worth {table.ess_bulk[least]:.0f} independent draws; {cure}.", UbicWarning, stacklevel=stacklevel)
 
-# %% ../nbs/20a_sampling.ipynb #f5cedfe6
+# %% ../nbs/20a_sampling.ipynb #feb1bb1d
 @dataclass(frozen=True, eq=False)
 class CoefficientPosterior:
     "What a Bayesian model says about the coefficient of every candidate."
@@ -212,6 +212,11 @@ class CoefficientPosterior:
     def std(self): return self.coef.std(axis=0)
     @property
     def uncertainty(self): return self.factor()
+    @property
+    def support(self): # candidates below the widest gap between uncertainty factors
+        order = np.argsort(self.uncertainty)
+        gaps = np.diff(np.log(np.minimum(self.uncertainty, 1e300)[order]))
+        return tuple(sorted(int(j) for j in order[:np.argmax(gaps) + 1])) if len(gaps) else (0,)
 
     def factor(self,
         relative_to: str = "mean", # or "least_squares", as in the published code
@@ -235,7 +240,7 @@ def _describe(self):
 CoefficientPosterior.table, CoefficientPosterior.__repr__ = _table, _describe
 CoefficientPosterior._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.4g}".format)
 
-# %% ../nbs/20a_sampling.ipynb #2a5d8754
+# %% ../nbs/20a_sampling.ipynb #6c750599
 def _labels(terms): return [f"${latex(_as_term(term))}$" for term in terms]
 
 def plot_uncertainty(
@@ -248,7 +253,7 @@ def plot_uncertainty(
     if ax is None: _, ax = plt.subplots(figsize=(0.55*len(found.terms) + 1.6, 2.8), layout="constrained")
     factor, places = found.factor(relative_to), np.arange(len(found.terms))
     finite = np.isfinite(factor)
-    ax.bar(places[finite], factor[finite], color=np.where(factor[finite] < 10*factor.min(), "tab:green", "0.6"), bottom=0)
+    ax.bar(places[finite], factor[finite], color=np.where(np.isin(places, found.support), "tab:green", "0.6")[finite], bottom=0)
     for place in places[~finite]: ax.annotate("∞", (place, 1), ha="center", va="bottom", color="0.4")
     ax.set(yscale="log", ylabel="uncertainty factor $U_j$", title=found.model, ylim=(0.8, None))
     ax.set_xticks(places, _labels(found.terms), rotation=60)

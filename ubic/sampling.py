@@ -4,10 +4,13 @@
 
 # %% auto #0
 __all__ = ['Likelihood', 'likelihood', 'log_marginal', 'draw_coefficients', 'check_sampling', 'sampled', 'density_model',
-           'nuts_chain', 'diagnostics', 'warn_of', 'CoefficientPosterior', 'plot_uncertainty', 'plot_marginals']
+           'nuts_chain', 'quiet', 'diagnostics', 'warn_of', 'CoefficientPosterior', 'plot_uncertainty',
+           'plot_marginals']
 
-# %% ../nbs/20a_sampling.ipynb #0893b467
+# %% ../nbs/20a_sampling.ipynb #aba158cb
+import logging
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -168,31 +171,44 @@ def nuts_chain(
         raise
     return {name: values.values[0] for name, values in done.posterior.items()} | {".diverging": done.sample_stats.diverging.values[0]}
 
-# %% ../nbs/20a_sampling.ipynb #631d0635
+# %% ../nbs/20a_sampling.ipynb #ab0a1ae4
+@contextmanager
+def quiet(
+    package: str, # PyMC or ArviZ, by its name
+): # gives the package
+    "Without messages and warnings of a package, for ours say what counts."
+    found = need(package, '"ubic[bayes]"') # sets the level of its log when it is imported
+    log = getattr(found, "_log", logging.getLogger(package)) # that of ArviZ is not registered under its name
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield found
+    finally: log.setLevel(level)
+
+# %% ../nbs/20a_sampling.ipynb #4ffa3ba4
 def diagnostics(
     draws, # ArviZ InferenceData
 ) -> pd.DataFrame: # one row per number that was drawn
     "R-hat and effective sample sizes."
-    az = need("arviz", '"ubic[bayes]"')
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore") # a number that never changes has no R-hat
+    with quiet("arviz") as az, np.errstate(all="ignore"): # a number that never changes has no R-hat
         return az.summary(draws, kind="diagnostics", round_to="none")[["r_hat", "ess_bulk", "ess_tail"]]
 
-# %% ../nbs/20a_sampling.ipynb #1879e8f9
+# %% ../nbs/20a_sampling.ipynb #ce73f7f5
 def warn_of(
     draws, # ArviZ InferenceData
     cure: str, # what to do
     stacklevel: int = 3,
 ):
     "Warn when chains disagree, are worth little, or diverged."
-    table = diagnostics(draws).dropna()
-    table = table[table.ess_bulk > 0]
+    table = diagnostics(draws)
+    r_hat, ess = table.r_hat.fillna(1), table.ess_bulk.fillna(np.inf) # one chain, or a number that never changes, has no R-hat
     diverged = int(draws.sample_stats.diverging.sum()) if "diverging" in getattr(draws, "sample_stats", {}) else 0
     if diverged: warnings.warn(f"{diverged} draws diverged, so that parts of the posterior may be missing; {cure}.", UbicWarning, stacklevel=stacklevel)
-    if not len(table): return
-    worst, least = table.r_hat.idxmax(), table.ess_bulk.idxmin()
-    if table.r_hat[worst] > 1.01 or table.ess_bulk[least] < 400:
-        warnings.warn(f"the chains cannot be trusted yet: R-hat is up to {table.r_hat[worst]:.3g} ({worst}), and {least} is worth {table.ess_bulk[least]:.0f} independent draws; {cure}.", UbicWarning, stacklevel=stacklevel)
+    poor = [f"R-hat is up to {r_hat.max():.3g} ({r_hat.idxmax()})"] if r_hat.max() > 1.01 else []
+    if ess.min() < 400: poor.append(f"{ess.idxmin()} is worth {ess.min():.0f} independent draws")
+    if poor: warnings.warn(f"the chains cannot be trusted yet: {', and '.join(poor)}; {cure}.", UbicWarning, stacklevel=stacklevel)
 
 # %% ../nbs/20a_sampling.ipynb #feb1bb1d
 @dataclass(frozen=True, eq=False)

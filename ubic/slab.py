@@ -5,17 +5,14 @@
 # %% auto #0
 __all__ = ['SpikeSlab', 'plot_slab', 'spike_slab']
 
-# %% ../nbs/20b_slab.ipynb #fb0429ef
-import logging
-import warnings
-from contextlib import contextmanager
+# %% ../nbs/20b_slab.ipynb #32c27999
 from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 from .field import as_rng, check_whole, need
 from .posterior import _root_of_prior
-from .sampling import CoefficientPosterior, _inference, _labels, check_sampling, draw_coefficients, likelihood, log_marginal, sampled, warn_of
+from .sampling import CoefficientPosterior, _inference, _labels, check_sampling, draw_coefficients, likelihood, log_marginal, quiet, sampled, warn_of
 from .system import LinearSystem
 
 # %% ../nbs/20b_slab.ipynb #242a9d72
@@ -181,19 +178,7 @@ def _model(like, beta, root, collapse):
             pm.Potential("likelihood", -like.n*pm.math.log(sigma) - ((like.q - pm.math.dot(like.R, inclusion*slab))**2).sum()/(2*sigma**2))
     return model
 
-# %% ../nbs/20b_slab.ipynb #0d0e199a
-@contextmanager
-def _quiet(): # ours are the diagnostics that count, and numba needs no BLAS
-    need("pymc", '"ubic[bayes]"') # sets the level of its log when it is imported
-    log = logging.getLogger("pymc")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally: log.setLevel(level)
-
+# %% ../nbs/20b_slab.ipynb #8d7ef193
 def _run(model, method, draws, tune, seed):
     pm = need("pymc", '"ubic[bayes]"')
     how = dict(chains=1, cores=1, random_seed=seed, progressbar=False, compute_convergence_checks=False, compile_kwargs=_numba)
@@ -204,10 +189,10 @@ def _run(model, method, draws, tune, seed):
         moves = pm.NUTS(others, target_accept=0.99, max_treedepth=12, compile_kwargs=_numba) if len(others) > 1 else pm.Slice(others, compile_kwargs=_numba)
         return pm.sample(draws, tune=tune, step=[coins, moves], **how)
 
-# %% ../nbs/20b_slab.ipynb #31f342c7
+# %% ../nbs/20b_slab.ipynb #1807686f
 def _chain(like, beta, root, collapse, method, draws, tune):
     def chain(seed):
-        with _quiet(): kept = _run(_model(like, beta, root, collapse), method, draws, tune, seed).posterior
+        with quiet("pymc"): kept = _run(_model(like, beta, root, collapse), method, draws, tune, seed).posterior
         B, sigma = kept["inclusion"].values[0].astype(float), kept["sigma"].values[0]
         if collapse: coef = draw_coefficients(like, B*like.estimate, B, sigma, np.random.default_rng(seed), root)
         else: coef = B*kept["slab"].values[0]*like.unit

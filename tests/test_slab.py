@@ -112,7 +112,7 @@ def test_exact_draws_are_calibrated():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method, collapse", [("mcmc", True), ("mcmc", False), ("smc", True)])
+@pytest.mark.parametrize("method, collapse", [("mcmc", True), ("mcmc", False), ("smc", True), ("smc", False)])
 def test_sampled_draws_are_calibrated(method, collapse):
     def sample(like, seed): return together(_chain(like, 0.4, np.eye(3), collapse, method, 945, 300)(seed))
     assert uniform(ranks(prior, data, sample, 80, seed=1), bins=4).min() > 1e-3
@@ -195,3 +195,53 @@ def test_chains_are_kept_and_resumed(monkeypatch, tmp_path):
     assert len(first) == 2 and len(drawn) == 2 and not set(first) & set(drawn)
     drawn[:] = []
     assert spike_slab(toy(), 0.3, "mcmc").coef.shape == (2000, 3) and not drawn
+
+
+@pytest.mark.parametrize("noise, n", [(10, 20), (30, 20), (30, 200)])
+def test_noise_that_its_prior_pulls_down(noise, n):
+    "The rate of the prior is the residual variance, so that large noise is believed to be far smaller than it is."
+    rng = np.random.default_rng(0)
+    system = LinearSystem(rng.standard_normal((n, 2)), noise*rng.standard_normal(n))
+    like, log_sigma = likelihood(system, mode="paper"), np.linspace(-6, 8, 2801)
+    heights = {}
+    for inclusion in product((0, 1), repeat=2):
+        X = system.X*np.array(inclusion)
+        values, vectors = np.linalg.eigh(X @ X.T)
+        along = (vectors.T @ (system.y - X @ like.estimate))**2
+        variance = np.exp(2*log_sigma)[:, None] + np.maximum(values, 0)
+        heights[inclusion] = -0.5*(np.log(variance) + along/variance).sum(axis=1) - like.noise_variance*np.exp(log_sigma) + log_sigma
+    top = max(h.max() for h in heights.values())
+    expected = {inclusion: np.exp(h - top).sum()*np.prod(np.where(inclusion, 0.3, 0.7)) for inclusion, h in heights.items()}
+    found = spike_slab(system, 0.3, mode="paper")
+    for inclusion, value in expected.items(): assert found.of(np.flatnonzero(inclusion)) == pytest.approx(value/sum(expected.values()), abs=1e-5)
+
+
+def test_kept_chains_know_nothing_of_units(monkeypatch, tmp_path):
+    "Powers of two change units without any rounding, so both systems read the same chains."
+    import ubic.slab as slab
+    monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
+    def chain(*settings): return lambda seed: {"coef": np.random.default_rng(seed).standard_normal((500, 3)), "inclusion": np.ones((500, 3)), "sigma": np.ones(500)}
+    monkeypatch.setattr(slab, "_chain", chain)
+    system = toy()
+    plain, other = spike_slab(system, 0.3, "mcmc"), spike_slab(LinearSystem(1024*system.X, 2*system.y), 0.3, "mcmc")
+    assert len(list(tmp_path.iterdir())) == 4
+    np.testing.assert_allclose(other.coef, plain.coef*2/1024)
+    np.testing.assert_allclose(other.draws.posterior["sigma"], 2*plain.draws.posterior["sigma"])
+
+
+def test_subsets_by_name_or_number():
+    found = spike_slab(toy(), 0.3)
+    assert found.of(["x0", "x1"]) == found.of((0, 1)) and found.of([]) == found.probability[0]
+    for wrong in (["x7"], [7], [True]):
+        with pytest.raises(ValueError, match="not among the 3 candidates"): found.of(wrong)
+    with pytest.raises(TypeError, match="must be a list"): found.of("x0")
+
+
+def test_any_generator_will_do():
+    assert spike_slab(toy(), 0.3, seed=np.random.RandomState(0)).coef.shape == spike_slab(toy(), 0.3, seed=np.random.default_rng(0)).coef.shape
+
+
+def test_nothing_included():
+    rng = np.random.default_rng(0)
+    found = spike_slab(LinearSystem(rng.standard_normal((50, 3)), rng.standard_normal(50)), 1e-9)
+    assert found.support == () and not np.isnan(found.uncertainty).any()

@@ -130,10 +130,10 @@ def _large(like, step, threshold): # which coefficients to keep
         raise ValueError(f"`threshold` is {threshold:g}, but the largest coefficient is {size[j]:.3g} ({like.names[step.support[j]]}), so that no term would be left; give a smaller one.")
     return size > threshold
 
-# %% ../nbs/20d_relevance.ipynb #304c8a33
+# %% ../nbs/20d_relevance.ipynb #e45e8c8c
 def ard(
     system: LinearSystem,
-    threshold: float | None = None, # drop coefficients up to this size, and fit again; None for one fit
+    threshold: float | None = None, # drop coefficients up to this size, in the units of the mode, and fit again; None for one fit
     mode: str = "unit_free", # or "paper": data as they are, all rows counted
     n_eff="auto", # rows to count, see `likelihood`
 ) -> Relevance:
@@ -182,12 +182,12 @@ def plot_thresholds(
     if selection is not None: selection.plot(axes[0, -1])
     return axes[0]
 
-# %% ../nbs/20d_relevance.ipynb #97662758
+# %% ../nbs/20d_relevance.ipynb #befca236
 def aggregate(
     found: list, # of `Relevance`, all of the same system
 ) -> SubsetPath:
     "The subsets visited by several thresholds, one per size, to be scored by `select`."
-    found = [found] if isinstance(found, Relevance) else list(found)
+    found = [found] if isinstance(found, Relevance) or not np.iterable(found) else list(found)
     for one in found:
         if not isinstance(one, Relevance): raise TypeError(f"`found` must be a list of Relevance, found {type(one).__name__} in it; make them with ard(system).")
     supports = {step.support for one in found for step in one.steps if step.support}

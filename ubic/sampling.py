@@ -81,7 +81,7 @@ def log_marginal(
     part = pt.linalg.solve_triangular(triangle, pt.dot(B.T, r), lower=True)
     return -n*pt.log(sigma) - pt.log(pt.diag(triangle)).sum() - (pt.dot(r, r) - pt.dot(part, part))/2
 
-# %% ../nbs/20a_sampling.ipynb #2686d327
+# %% ../nbs/20a_sampling.ipynb #b2bc9589
 def draw_coefficients(
     like: Likelihood,
     center, # draws × candidates
@@ -89,7 +89,7 @@ def draw_coefficients(
     sigma, # one per draw
     rng, # random generator
     root=None, # Cholesky factor of the correlation between coefficients; None for none
-) -> np.ndarray: # draws × candidates, in the units of the data
+) -> np.ndarray: # draws × candidates
     "Coefficients given all other quantities of a model."
     root = np.eye(scale.shape[1]) if root is None else root
     B = (like.R*scale[:, None, :]/sigma[:, None, None]) @ root
@@ -97,9 +97,9 @@ def draw_coefficients(
     triangle = np.linalg.cholesky(np.eye(B.shape[2]) + np.swapaxes(B, 1, 2) @ B)
     half = np.linalg.solve(triangle, np.einsum("dij,di->dj", B, r)[..., None])
     z = np.linalg.solve(np.swapaxes(triangle, 1, 2), half + rng.standard_normal(half.shape))[..., 0]
-    return (center + scale*(z @ root.T))*like.unit
+    return center + scale*(z @ root.T)
 
-# %% ../nbs/20a_sampling.ipynb #175fd479
+# %% ../nbs/20a_sampling.ipynb #1ec85080
 def check_sampling(
     draws: int, # per chain
     tune: int, # thrown away at the start of each chain
@@ -107,10 +107,10 @@ def check_sampling(
 ):
     "Whole, positive numbers of draws and chains, or a sentence."
     check_whole("draws", draws, 4)
-    check_whole("tune", tune, 0)
+    check_whole("tune", tune, 1)
     check_whole("chains", chains, 1)
 
-# %% ../nbs/20a_sampling.ipynb #bc173f10
+# %% ../nbs/20a_sampling.ipynb #32aa925c
 def sampled(
     name: str, # of the model and its version
     like: Likelihood,
@@ -122,21 +122,25 @@ def sampled(
 ): # ArviZ InferenceData
     "Chains from the cache, or drawn now and kept one by one."
     check_whole("chains", chains, 1)
-    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr((_versions(), sorted(settings.items()))))}
+    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr(([_version(package) for package in ("pymc", "nutpie")], sorted(settings.items()))))}
     kept = []
-    for s in tqdm(as_rng(seed).integers(2**31, size=chains), desc=name, unit="chain", leave=False, delay=2):
+    for s in tqdm(_generator(seed).integers(2**31, size=chains), desc=name, unit="chain", leave=False, delay=2):
         path = cache_folder()/f"{name}-{_fingerprint(about | {'seed': np.array(s)})[:16]}.npz"
         kept.append(_cached(path, lambda: chain(int(s))) if cache else chain(int(s)))
     return _inference(kept, like)
 
-# %% ../nbs/20a_sampling.ipynb #8c0f72af
-def _versions(): # draws may change with these
-    try: return [version(package) for package in ("pymc", "nutpie")]
-    except PackageNotFoundError as error: raise ImportError(f'this needs the package {error.name}; install it with: pip install "ubic[bayes]"') from error
+# %% ../nbs/20a_sampling.ipynb #9d40d072
+def _version(package): # draws may change with it
+    try: return version(package)
+    except PackageNotFoundError: return None
 
-def _inference(kept, like): # chains as ArviZ knows them
-    az = need("arviz", '"ubic[bayes]"')
-    stacked = {variable: np.stack([chain[variable] for chain in kept]) for variable in kept[0]}
+def _generator(seed): # legacy generators are taken for their next number
+    rng = as_rng(seed)
+    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng.randint(2**31 - 1))
+
+def _inference(kept, like): # chains as ArviZ knows them, coefficients and noise in the units of the data
+    az, unit = need("arviz", '"ubic[bayes]"'), {"coef": like.unit, "sigma": like.target_unit}
+    stacked = {variable: np.stack([chain[variable] for chain in kept])*unit.get(variable, 1) for variable in kept[0]}
     posterior = {variable: values for variable, values in stacked.items() if not variable.startswith(".")}
     stats = {variable[1:]: values for variable, values in stacked.items() if variable.startswith(".")}
     dims = {variable: ["term"] for variable, values in posterior.items() if values.ndim == 3}
@@ -153,7 +157,7 @@ def density_model(
     start = lambda seed: np.random.default_rng(seed).uniform(-1, 1, size)
     return make(size, lambda: density, lambda *seeds: lambda x, **data: {"x": x}, [np.dtype(float)], [(size,)], ["x"], shared_data=data, make_initial_point_fn=start)
 
-# %% ../nbs/20a_sampling.ipynb #1c2184e5
+# %% ../nbs/20a_sampling.ipynb #3a880856
 def nuts_chain(
     compiled, # model of nutpie: from density_model, or nutpie.compile_pymc_model(model, backend="numba")
     data: dict, # to put in place of that of the model
@@ -169,6 +173,7 @@ def nuts_chain(
     except KeyboardInterrupt:
         run.cancel()
         raise
+    except RuntimeError as error: raise ValueError(f"the sampler found no place to start ({str(error).splitlines()[0]}); look for extreme numbers among the settings of the prior, or in the data.") from None
     return {name: values.values[0] for name, values in done.posterior.items()} | {".diverging": done.sample_stats.diverging.values[0]}
 
 # %% ../nbs/20a_sampling.ipynb #ab0a1ae4
@@ -187,21 +192,30 @@ def quiet(
             yield found
     finally: log.setLevel(level)
 
-# %% ../nbs/20a_sampling.ipynb #4ffa3ba4
+# %% ../nbs/20a_sampling.ipynb #9a91a074
 def diagnostics(
     draws, # ArviZ InferenceData
 ) -> pd.DataFrame: # one row per number that was drawn
     "R-hat and effective sample sizes."
-    with quiet("arviz") as az, np.errstate(all="ignore"): # a number that never changes has no R-hat
-        return az.summary(draws, kind="diagnostics", round_to="none")[["r_hat", "ess_bulk", "ess_tail"]]
+    with quiet("arviz") as az, np.errstate(all="ignore"):
+        table = az.summary(draws, kind="diagnostics", round_to="none")[["r_hat", "ess_bulk", "ess_tail"]]
+    table.loc[[stuck for values in draws.posterior.values() for stuck in _stuck(values)], "r_hat"] = np.inf
+    return table
 
-# %% ../nbs/20a_sampling.ipynb #ce73f7f5
+def _stuck(values): # names of numbers that never change within a chain, but from chain to chain
+    flat = values.values.reshape(*values.shape[:2], -1)
+    apart = (np.ptp(flat, axis=1) == 0).all(axis=0) & (np.ptp(flat[:, 0], axis=0) > 0)
+    labels = [f"{values.name}[{label}]" for label in values["term"].values] if "term" in values.dims else [values.name]
+    return [label for label, is_apart in zip(labels, apart) if is_apart]
+
+# %% ../nbs/20a_sampling.ipynb #cdf8ebe6
 def warn_of(
     draws, # ArviZ InferenceData
     cure: str, # what to do
     stacklevel: int = 3,
 ):
     "Warn when chains disagree, are worth little, or diverged."
+    if not all(np.isfinite(values).all() for values in draws.posterior.values()): warnings.warn(f"some draws are not finite numbers; {cure}.", UbicWarning, stacklevel=stacklevel)
     table = diagnostics(draws)
     r_hat, ess = table.r_hat.fillna(1), table.ess_bulk.fillna(np.inf) # one chain, or a number that never changes, has no R-hat
     diverged = int(draws.sample_stats.diverging.sum()) if "diverging" in getattr(draws, "sample_stats", {}) else 0
@@ -210,7 +224,7 @@ def warn_of(
     if ess.min() < 400: poor.append(f"{ess.idxmin()} is worth {ess.min():.0f} independent draws")
     if poor: warnings.warn(f"the chains cannot be trusted yet: {', and '.join(poor)}; {cure}.", UbicWarning, stacklevel=stacklevel)
 
-# %% ../nbs/20a_sampling.ipynb #feb1bb1d
+# %% ../nbs/20a_sampling.ipynb #25ec865f
 @dataclass(frozen=True, eq=False)
 class CoefficientPosterior:
     "What a Bayesian model says about the coefficient of every candidate."
@@ -229,10 +243,11 @@ class CoefficientPosterior:
     @property
     def uncertainty(self): return self.factor()
     @property
-    def support(self): # candidates below the widest gap between uncertainty factors
-        order = np.argsort(self.uncertainty)
-        gaps = np.diff(np.log(np.minimum(self.uncertainty, 1e300)[order]))
-        return tuple(sorted(int(j) for j in order[:np.argmax(gaps) + 1])) if len(gaps) else (0,)
+    def support(self): # candidates below the widest gap between uncertainties
+        cv = self.std/np.maximum(np.abs(self.mean), np.maximum(self.std, 1e-300)) # at most one
+        order = np.argsort(cv)
+        gaps = np.diff(np.log(np.append(np.maximum(cv, 1e-15)[order], 1)))
+        return tuple(sorted(int(j) for j in order[:np.argmax(gaps) + 1])) if gaps.max() > 0 else ()
 
     def factor(self,
         relative_to: str = "mean", # or "least_squares", as in the published code
@@ -241,7 +256,7 @@ class CoefficientPosterior:
         if relative_to not in ("mean", "least_squares"): raise ValueError(f"`relative_to` must be 'mean' or 'least_squares', found {relative_to!r}.")
         size = np.abs(self.mean if relative_to == "mean" else self.likelihood.estimate*self.likelihood.unit)
         cv = np.divide(self.std, size, out=np.full(len(size), np.inf), where=(size > 0) & (self.std > 0))
-        return cv/cv.min()
+        return cv/cv.min() if np.isfinite(cv).any() else cv
 
 # %% ../nbs/20a_sampling.ipynb #c619650f
 def _table(self) -> pd.DataFrame:

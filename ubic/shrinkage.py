@@ -92,7 +92,7 @@ def _check_prior(prior, target_accept):
         if not 0 < value < np.inf: raise ValueError(f"`{name}` must be positive and finite, found {value!r}.")
     if not isinstance(target_accept, Real) or not 0 < target_accept < 1: raise ValueError(f"`target_accept` must be between 0 and 1, found {target_accept!r}; 0.95 takes small, careful steps.")
 
-# %% ../nbs/20c_shrinkage.ipynb #670bfee3
+# %% ../nbs/20c_shrinkage.ipynb #0b9e998f
 def horseshoe(
     system: LinearSystem,
     shrinkage: float = 1e-3, # scale of the global pull towards zero
@@ -113,6 +113,6 @@ def horseshoe(
     _check_prior(prior, target_accept)
     prior, like = {name: float(value) for name, value in prior.items()}, likelihood(system, mode, n_eff)
     settings = prior | dict(draws=draws, tune=tune, target_accept=float(target_accept))
-    found = sampled("horseshoe-1", like, settings, lambda s: _chain(like, prior, draws, tune, target_accept, s), chains, seed, cache)
+    found = sampled("horseshoe-2", like, settings, lambda s: _chain(like, prior, draws, tune, target_accept, s), chains, seed, cache)
     warn_of(found, "raise `tune` and `draws`, or `target_accept` if draws diverged")
     return CoefficientPosterior("regularized horseshoe", like, found)

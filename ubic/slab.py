@@ -5,15 +5,16 @@
 # %% auto #0
 __all__ = ['SpikeSlab', 'plot_slab', 'spike_slab']
 
-# %% ../nbs/20b_slab.ipynb #32c27999
+# %% ../nbs/20b_slab.ipynb #03690490
 from dataclasses import dataclass
+from numbers import Real
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
-from .field import as_rng, check_whole, need
+from .field import need
 from .posterior import _root_of_prior
-from .sampling import CoefficientPosterior, _inference, _labels, check_sampling, draw_coefficients, likelihood, log_marginal, quiet, sampled, warn_of
-from .system import LinearSystem
+from .sampling import CoefficientPosterior, _generator, _inference, _labels, check_sampling, draw_coefficients, likelihood, log_marginal, quiet, sampled, warn_of
+from .system import LinearSystem, _columns
 
 # %% ../nbs/20b_slab.ipynb #242a9d72
 def _all_subsets(p): return (np.arange(2**p)[:, None] >> np.arange(p) & 1).astype(float)
@@ -24,7 +25,7 @@ def _decomposed(like, inclusion, root): # singular values, right vectors, and th
     b = np.einsum("mij,mi->mj", U, r)
     return s, Vt, b, np.sum((r - np.einsum("mij,mj->mi", U, b))**2, axis=1)
 
-# %% ../nbs/20b_slab.ipynb #01c53121
+# %% ../nbs/20b_slab.ipynb #f9c5ca81
 def _bump(t, s, b, off, like): # logarithm of the density of t = log σ² for each subset
     v, s2, b2 = np.exp(t)[..., None], s[:, None, :]**2, b[:, None, :]**2
     fit = np.log(v + s2).sum(axis=-1) + off[:, None]/v[..., 0] + (b2/(v + s2)).sum(axis=-1)
@@ -37,21 +38,23 @@ def _slope(t, s, b, off, like):
 
 def _top(s, b, off, like):
     low, high = np.log(off/(like.n + s.shape[1])) - 1, np.log((off + np.sum(b**2, axis=1))/max(like.n - s.shape[1] - 1, 1)) + 1
+    while (down := _slope(low, s, b, off, like) <= 0).any(): low = np.where(down, low - 2, low)
+    while (up := _slope(high, s, b, off, like) >= 0).any(): high = np.where(up, high + 2, high)
     for _ in range(60):
         middle = (low + high)/2
         up = _slope(middle, s, b, off, like) > 0
         low, high = np.where(up, middle, low), np.where(up, high, middle)
     return low
 
-# %% ../nbs/20b_slab.ipynb #5a296067
-def _integrated(s, b, off, like, reach=9.0, points=73): # evidence of each subset, nodes of t and their shares
+# %% ../nbs/20b_slab.ipynb #16539d29
+def _integrated(s, b, off, like, reach=9.0, points=145): # evidence of each subset, nodes of t and their shares
     top, step = _top(s, b, off, like), 1e-4
     curvature = (_slope(top - step, s, b, off, like) - _slope(top + step, s, b, off, like))/(2*step)
     width = 1/np.sqrt(np.maximum(curvature, 1e-12))
-    t = top[:, None] + width[:, None]*np.linspace(-reach, reach, points)
+    t = top[:, None] + width[:, None]*np.linspace(-reach, reach*(1 + 20/like.n), points) # few rows leave a long tail of large noise
     height = _bump(t, s, b, off, like)
     share = np.exp(height - height.max(axis=1, keepdims=True))
-    return height.max(axis=1) + np.log(share.sum(axis=1)*width), t, share/share.sum(axis=1, keepdims=True)
+    return height.max(axis=1) + np.log(share.sum(axis=1)*(t[:, 1] - t[:, 0])), t, share/share.sum(axis=1, keepdims=True)
 
 # %% ../nbs/20b_slab.ipynb #ebcfd87f
 def _moments(inclusion, s, Vt, b, t, share, like, root): # mean and mean square of the coefficients of each subset
@@ -84,17 +87,17 @@ def _enumerate(like, beta, root, batch=2048):
     probability /= probability.sum()
     return _Enumeration(inclusion, probability, t, share, probability @ mean, probability @ square)
 
-# %% ../nbs/20b_slab.ipynb #3c977014
+# %% ../nbs/20b_slab.ipynb #4ef186fc
 def _draws_of(all_, like, root, draws, chains, seed):
     def chain(rng):
         k = rng.choice(len(all_.probability), draws, p=all_.probability)
         node = (all_.share[k].cumsum(axis=1) < rng.random((draws, 1))).sum(axis=1).clip(max=all_.t.shape[1] - 1)
         t = all_.t[k, node] + (rng.random(draws) - 0.5)*(all_.t[k, 1] - all_.t[k, 0])
         B, sigma = all_.inclusion[k], np.exp(t/2)
-        return {"coef": draw_coefficients(like, B*like.estimate, B, sigma, rng, root), "inclusion": B, "sigma": sigma*like.target_unit}
-    return _inference([chain(rng) for rng in as_rng(seed).spawn(chains)], like)
+        return {"coef": draw_coefficients(like, B*like.estimate, B, sigma, rng, root), "inclusion": B, "sigma": sigma}
+    return _inference([chain(rng) for rng in _generator(seed).spawn(chains)], like)
 
-# %% ../nbs/20b_slab.ipynb #638674d2
+# %% ../nbs/20b_slab.ipynb #1b189221
 @dataclass(frozen=True, eq=False)
 class SpikeSlab(CoefficientPosterior):
     "Posterior under the spike-and-slab prior."
@@ -119,8 +122,8 @@ class SpikeSlab(CoefficientPosterior):
         order = [k for k in np.argsort(-self.probability, kind="stable") if self.probability[k] > 0]
         return pd.Series(self.probability[order], [", ".join(names[self.inclusion[k] > 0]) for k in order], name="PIP")
 
-    def of(self, support): # probability of one subset, given by column numbers
-        same = (self.inclusion == np.isin(np.arange(len(self.terms)), list(support))).all(axis=1)
+    def of(self, terms): # probability of one subset, given by names or column numbers
+        same = (self.inclusion == np.isin(np.arange(len(self.terms)), _columns(self.likelihood.system, terms))).all(axis=1)
         return float(self.probability[same].sum())
 
 # %% ../nbs/20b_slab.ipynb #3371b88e
@@ -189,21 +192,22 @@ def _run(model, method, draws, tune, seed):
         moves = pm.NUTS(others, target_accept=0.99, max_treedepth=12, compile_kwargs=_numba) if len(others) > 1 else pm.Slice(others, compile_kwargs=_numba)
         return pm.sample(draws, tune=tune, step=[coins, moves], **how)
 
-# %% ../nbs/20b_slab.ipynb #1807686f
+# %% ../nbs/20b_slab.ipynb #c617d927
 def _chain(like, beta, root, collapse, method, draws, tune):
     def chain(seed):
-        with quiet("pymc"): kept = _run(_model(like, beta, root, collapse), method, draws, tune, seed).posterior
+        with quiet("pymc"): done = _run(_model(like, beta, root, collapse), method, draws, tune, seed)
+        kept, stats = done.posterior, {".diverging": done.sample_stats["diverging"].values[0]} if "diverging" in done.sample_stats else {}
         B, sigma = kept["inclusion"].values[0].astype(float), kept["sigma"].values[0]
         if collapse: coef = draw_coefficients(like, B*like.estimate, B, sigma, np.random.default_rng(seed), root)
-        else: coef = B*kept["slab"].values[0]*like.unit
-        return {"coef": coef, "inclusion": B, "sigma": sigma*like.target_unit}
+        else: coef = B*kept["slab"].values[0]
+        return {"coef": coef, "inclusion": B, "sigma": sigma} | stats
     return chain
 
-# %% ../nbs/20b_slab.ipynb #a6ad49a1
+# %% ../nbs/20b_slab.ipynb #592966f7
 _most = 16 # candidates whose subsets can all be listed
 
 def _check_slab(beta, method, slab_cov, p):
-    if isinstance(beta, bool) or not isinstance(beta, (int, float, np.number)): raise TypeError(f"`beta` is {beta!r}; give a probability between 0 and 1.")
+    if isinstance(beta, bool) or not isinstance(beta, Real): raise TypeError(f"`beta` is {beta!r}; give a probability between 0 and 1.")
     if not 0 < beta < 1: raise ValueError(f"`beta` is {beta}; give a probability between 0 and 1, both excluded.")
     if method not in ("exact", "mcmc", "smc"): raise ValueError(f"`method` must be 'exact', 'mcmc' or 'smc', found {method!r}.")
     if method == "exact" and p > _most: raise ValueError(f"`system` has {p} candidates, whose 2^{p} subsets are too many to list (at most {_most} candidates); use method='mcmc', or keep fewer candidates with system.only(terms).")
@@ -232,7 +236,7 @@ def spike_slab(
         moments = found.mean*like.unit, np.sqrt(np.maximum(found.square - found.mean**2, 0))*like.unit
         return SpikeSlab("spike-and-slab", like, _draws_of(found, like, root, draws, chains, seed), float(beta), method, found.inclusion, found.probability, moments)
     settings = dict(beta=float(beta), root=root.tolist(), collapse=collapse, method=method, draws=draws, tune=tune)
-    kept = sampled("spike-and-slab-1", like, settings, _chain(like, beta, root, collapse, method, draws, tune), chains, seed, cache)
+    kept = sampled("spike-and-slab-2", like, settings, _chain(like, beta, root, collapse, method, draws, tune), chains, seed, cache)
     warn_of(kept, "draw more, or use method='exact'")
     inclusion, counts = np.unique(kept.posterior["inclusion"].values.reshape(-1, system.p), axis=0, return_counts=True)
     return SpikeSlab("spike-and-slab", like, kept, float(beta), method, inclusion, counts/counts.sum())

@@ -153,16 +153,23 @@ def from_triangle(
     system._take(R, n, _check_terms(terms, len(R) - 1), target, n_eff, rows)
     return system
 
-# %% ../nbs/05_system.ipynb #c604837e
+# %% ../nbs/05_system.ipynb #53454c5d
+def _columns(system, terms): # numbers of candidates given by name or by number
+    names, found = [str(term) for term in system.terms], []
+    if isinstance(terms, (str, Term)) or not np.iterable(terms): raise TypeError(f"`terms` must be a list of candidates, found {terms!r}; write [{terms!r}].")
+    for term in terms:
+        number = term if isinstance(term, Integral) and not isinstance(term, (bool, np.bool_)) else names.index(str(term)) if str(term) in names else -1
+        if not 0 <= number < system.p: raise ValueError(f"`terms` has {term!r}, which is not among the {system.p} candidates: {', '.join(names)}.")
+        found.append(int(number))
+    return found
+
 def only(
     system: LinearSystem,
     terms, # names of the candidates to keep, or their numbers
 ) -> LinearSystem:
     "The same system with fewer candidates."
-    names = [str(term) for term in system.terms]
-    columns = [names.index(str(term)) if not isinstance(term, Integral) and str(term) in names else term for term in terms]
-    for column in columns:
-        if column not in range(system.p): raise ValueError(f"`terms` has {str(column)!r}, which is not among the {system.p} candidates: {', '.join(names)}.")
+    columns = _columns(system, terms)
+    if not columns: raise ValueError("`terms` is empty; keep at least one candidate.")
     rows = (system.X[:, columns], system.y) if system.kept else None
     return from_triangle(triangle(system.R[:, [*columns, -1]]), system.n, [system.terms[j] for j in columns], system.target, system.n_eff, rows)
 

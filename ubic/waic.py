@@ -83,12 +83,12 @@ def _data(like, p): # what the model needs to know of a subset
     center[:k], root[:k, :k] = belief.mean, np.linalg.cholesky(belief.cov)
     return {"R": R, "q": q, "n": np.array(like.n), "center": center, "root": root, "level": np.array(np.log(like.noise_variance)/2)}
 
-# %% ../nbs/20e_waic.ipynb #6b96f1ce
-def _chain(like, p, draws, tune, seed): # coefficients and σ in the units of the data
+# %% ../nbs/20e_waic.ipynb #7354cb11
+def _chain(like, p, draws, tune, seed):
     drawn = nuts_chain(_compiled(p), _data(like, p), draws, tune, seed)
-    return {"coef": drawn["coef"][:, :like.system.p]*like.unit, "sigma": drawn["sigma"]*like.target_unit, ".diverging": drawn[".diverging"]}
+    return {"coef": drawn["coef"][:, :like.system.p], "sigma": drawn["sigma"], ".diverging": drawn[".diverging"]}
 
-# %% ../nbs/20e_waic.ipynb #6232d0d4
+# %% ../nbs/20e_waic.ipynb #58a3d0b9
 def draw_subset(
     like: Likelihood, # of the system with the candidates of the subset only
     p: int, # candidates of the compiled model; at least those of the subset
@@ -100,7 +100,7 @@ def draw_subset(
 ): # ArviZ InferenceData with `coef` and `sigma`
     "Posterior draws of the coefficients and the noise of one subset."
     check_sampling(draws, tune, chains)
-    return sampled("uwaic-1", like, {"p": p, "draws": draws, "tune": tune}, lambda s: _chain(like, p, draws, tune, s), chains, seed, cache)
+    return sampled("uwaic-2", like, {"p": p, "draws": draws, "tune": tune}, lambda s: _chain(like, p, draws, tune, s), chains, seed, cache)
 
 # %% ../nbs/20e_waic.ipynb #2e46e021
 def sampled_rows(

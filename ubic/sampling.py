@@ -110,7 +110,7 @@ def check_sampling(
     check_whole("tune", tune, 1)
     check_whole("chains", chains, 1)
 
-# %% ../nbs/20a_sampling.ipynb #32aa925c
+# %% ../nbs/20a_sampling.ipynb #fedacd7e
 def sampled(
     name: str, # of the model and its version
     like: Likelihood,
@@ -122,7 +122,7 @@ def sampled(
 ): # ArviZ InferenceData
     "Chains from the cache, or drawn now and kept one by one."
     check_whole("chains", chains, 1)
-    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr(([_version(package) for package in ("pymc", "nutpie")], sorted(settings.items()))))}
+    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr((chain.__module__, [_version(package) for package in ("pymc", "nutpie")], sorted(settings.items()))))} # code compiled in a notebook need not round like that of the package
     kept = []
     for s in tqdm(_generator(seed).integers(2**31, size=chains), desc=name, unit="chain", leave=False, delay=2):
         path = cache_folder()/f"{name}-{_fingerprint(about | {'seed': np.array(s)})[:16]}.npz"

@@ -47,12 +47,12 @@ def _read(path):
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error): pass
     _warn_damaged(path)
 
-# %% ../nbs/03_datasets.ipynb #17d0b562
+# %% ../nbs/03_datasets.ipynb #d6746782
 def _warn_damaged(path):
     warnings.warn(f"the cache file {path.name} is damaged; it is made again.", UbicWarning, stacklevel=6)
 
 def _warn_not_kept(path, error):
-    warnings.warn(f"the field could not be kept in {path.parent} ({error.strerror or error}); set UBIC_CACHE to a folder that can be written.", UbicWarning, stacklevel=5)
+    warnings.warn(f"the result could not be kept in {path.parent} ({error.strerror or error}); set UBIC_CACHE to a folder that can be written.", UbicWarning, stacklevel=5)
 
 # %% ../nbs/03_datasets.ipynb #1a7021a3
 def _cached(path, make):

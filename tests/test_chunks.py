@@ -1,4 +1,5 @@
 "Fields in chunks: the same results as in memory, nothing computed before it is asked for, nothing gathered, damaged stores named."
+import time
 import shutil
 import tracemalloc
 import warnings
@@ -293,6 +294,7 @@ def test_without_dask(store, monkeypatch):
 def test_failure_while_writing_leaves_the_old_store(store):
     def fail(block, block_id=None):
         if failing and block_id[-1] == 2: raise RuntimeError("power cut")
+        if failing: time.sleep(0.05) # at work when the other one fails
         return block
     failing = False
     ds = field().chunk(t=10).map(lambda u: u.copy(data=u.data.map_blocks(fail, dtype=float, meta=np.empty((0, 0, 0)))))

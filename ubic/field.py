@@ -7,10 +7,11 @@ __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole',
            'spacing', 'check_uniform', 'is_chunked', 'Unreadable', 'compute', 'check_field', 'as_array', 'as_field',
            'true_pde', 'add_noise', 'plot_field', 'write_atomically', 'save_field', 'need', 'load']
 
-# %% ../nbs/00_field.ipynb #6cb8bf2b
+# %% ../nbs/00_field.ipynb #f9e2be5a
 import json, os, secrets, shutil, warnings, zipfile
 from collections.abc import Iterable, Mapping
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import permutations
 from numbers import Integral, Real
@@ -611,7 +612,7 @@ def _manifest(ds):
     about = {"dims": list(ds.dims), "variables": list(ds.data_vars), "attrs": ds.attrs, "labels": {str(n): ds[n].attrs for n in ds.variables}}
     return json.dumps(about, default=_plain)
 
-# %% ../nbs/00_field.ipynb #30a5cbf4
+# %% ../nbs/00_field.ipynb #7ddce098
 def _plain_attrs(ds, nested):
     "Copies of a field and its attributes that a file can hold."
     attrs = json.loads(json.dumps(ds.attrs, default=_plain))
@@ -625,9 +626,12 @@ def _write_npz(ds, path):
     arrays = {str(n): ds[n].values for n in ds.variables} | {_MANIFEST: np.array(_manifest(ds))}
     return write_atomically(path, lambda file: np.savez(file, **arrays))
 
+@contextmanager
 def _streaming(ds):
-    "While it is used, trouble with the chunks of a field becomes one sentence."
-    return _computing(", ".join(map(str, ds.data_vars))) if is_chunked(ds) else nullcontext()
+    "While it is used, trouble with the chunks of a field becomes one sentence, and no thread writes on after it."
+    if not is_chunked(ds): yield
+    else:
+        with _computing(", ".join(map(str, ds.data_vars))), ThreadPoolExecutor(os.cpu_count()) as pool, need("dask", '"ubic[dask]"').config.set(pool=pool): yield
 
 def _write_nc(ds, path):
     "A netCDF file, chunk by chunk."

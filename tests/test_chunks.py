@@ -1,6 +1,6 @@
 "Fields in chunks: the same results as in memory, nothing computed before it is asked for, nothing gathered, damaged stores named."
-import time
 import shutil
+import time
 import tracemalloc
 import warnings
 

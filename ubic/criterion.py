@@ -151,27 +151,31 @@ def _show_html(self):
 Selection.__repr__ = Selection.__str__ = _show_text
 Selection._repr_html_ = _show_html
 
-# %% ../nbs/09_criterion.ipynb #9978ff4d
+# %% ../nbs/09_criterion.ipynb #f4feb48d
 def plot_selection(
     selection: Selection,
     ax=None, # matplotlib axes; new ones when absent
 ):
     "BIC, UBIC and uncertainty against the support size, with the choice marked."
+    ax = _plot_choice(selection, selection.bic, selection.ubic, selection.uncertainty, ("BIC", "UBIC", "uncertainty", "uncertainty $U^k$"), ax)
+    ax.set(ylabel="BIC and UBIC", title=f"${latex(_as_term(selection.path.system.target))}$: {_penalty_label(selection.lam)}")
+    return ax
+
+def _plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterion without and with its penalty, what the penalty weighs, and the choice
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
-    sizes, right = selection.path.sizes, ax.twinx()
-    ax.plot(sizes, selection.bic, "o--", color="0.6", markersize=4, label="BIC")
-    ax.plot(sizes, selection.ubic, "o-", color="black", label="UBIC")
-    right.plot(sizes, selection.uncertainty, "s-", color="tab:blue", markersize=4, alpha=0.8, label="uncertainty")
-    chosen = selection.size, selection.ubic[selection.k]
+    sizes, right = found.path.sizes, ax.twinx()
+    lines = ax.plot(sizes, plain, "o--", color="0.6", markersize=4, label=labels[0])
+    lines += ax.plot(sizes, penalized, "o-", color="black", label=labels[1])
+    lines += right.plot(sizes, uncertainty, "s-", color="tab:blue", markersize=4, alpha=0.8, label=labels[2])
+    chosen = found.size, penalized[found.k]
     ax.plot(*chosen, "o", markersize=13, markerfacecolor="none", markeredgecolor="tab:green", markeredgewidth=2)
     ax.annotate("✓", chosen, (-17, -5), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
-    ax.set(xlabel="support size $s_k$", ylabel="BIC and UBIC", title=f"${latex(_as_term(selection.path.system.target))}$: {_penalty_label(selection.lam)}")
+    ax.set_xlabel("support size $s_k$")
     ax.set_xticks(sizes)
-    right.set_ylabel("uncertainty $U^k$", color="tab:blue")
+    right.set_ylabel(labels[3], color="tab:blue")
     right.tick_params(axis="y", colors="tab:blue")
-    handles = [line for a in (ax, right) for line in a.get_lines() if not line.get_label().startswith("_")]
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False) # below: the lines of two axes leave no corner free
+    ax.legend(handles=lines, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False) # below: the lines of two axes leave no corner free
     return ax
 
 def _penalty_label(lam):

@@ -110,7 +110,7 @@ def check_sampling(
     check_whole("tune", tune, 1)
     check_whole("chains", chains, 1)
 
-# %% ../nbs/20a_sampling.ipynb #fedacd7e
+# %% ../nbs/20a_sampling.ipynb #f3a2ac79
 def sampled(
     name: str, # of the model and its version
     like: Likelihood,
@@ -122,7 +122,8 @@ def sampled(
 ): # ArviZ InferenceData
     "Chains from the cache, or drawn now and kept one by one."
     check_whole("chains", chains, 1)
-    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr((chain.__module__, [_version(package) for package in ("pymc", "nutpie")], sorted(settings.items()))))} # code compiled in a notebook need not round like that of the package
+    maker = chain.__module__, _version("pymc"), _version("nutpie") # code compiled in a notebook need not round like that of the package
+    about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr((maker, sorted(settings.items()))))}
     kept = []
     for s in tqdm(_generator(seed).integers(2**31, size=chains), desc=name, unit="chain", leave=False, delay=2):
         path = cache_folder()/f"{name}-{_fingerprint(about | {'seed': np.array(s)})[:16]}.npz"
@@ -271,7 +272,7 @@ def _describe(self):
 CoefficientPosterior.table, CoefficientPosterior.__repr__ = _table, _describe
 CoefficientPosterior._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.4g}".format)
 
-# %% ../nbs/20a_sampling.ipynb #6c750599
+# %% ../nbs/20a_sampling.ipynb #801ce4d8
 def _labels(terms): return [f"${latex(_as_term(term))}$" for term in terms]
 
 def plot_uncertainty(
@@ -284,7 +285,7 @@ def plot_uncertainty(
     if ax is None: _, ax = plt.subplots(figsize=(0.55*len(found.terms) + 1.6, 2.8), layout="constrained")
     factor, places = found.factor(relative_to), np.arange(len(found.terms))
     finite = np.isfinite(factor)
-    ax.bar(places[finite], factor[finite], color=np.where(np.isin(places, found.support), "tab:green", "0.6")[finite], bottom=0)
+    ax.bar(places[finite], factor[finite], color=np.where(np.isin(places, found.support), "tab:green", "0.6")[finite])
     for place in places[~finite]: ax.annotate("∞", (place, 1), ha="center", va="bottom", color="0.4")
     ax.set(yscale="log", ylabel="uncertainty factor $U_j$", title=found.model, ylim=(0.8, None))
     ax.set_xticks(places, _labels(found.terms), rotation=60)

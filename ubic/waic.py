@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['gaussian_rows', 'draw_subset', 'sampled_rows', 'Uwaic', 'plot_uwaic', 'uwaic']
 
-# %% ../nbs/20e_waic.ipynb #ce7bc44f
+# %% ../nbs/20e_waic.ipynb #94ec9b34
 from dataclasses import dataclass
 from functools import cache as remember
 from numbers import Real
@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp, polygamma
 from tqdm import tqdm
+from .criterion import _plot_choice
 from .field import need
 from .posterior import evidence, posterior
 from .sampling import Likelihood, check_sampling, diagnostics, likelihood, nuts_chain, sampled, warn_of
@@ -171,27 +172,16 @@ def _describe(self):
 Uwaic.table, Uwaic.__repr__ = _table, _describe
 Uwaic._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.5g}".format)
 
-# %% ../nbs/20e_waic.ipynb #4c618491
+# %% ../nbs/20e_waic.ipynb #8da24935
 def plot_uwaic(
     found: Uwaic,
     ax=None, # matplotlib axes; new ones when absent
 ):
     "WAIC, UWAIC and relative spread against the support size, with the choice marked."
-    import matplotlib.pyplot as plt
-    if ax is None: _, ax = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
-    sizes, right, alone = found.path.sizes, ax.twinx(), int(np.argmin(found.waic))
-    lines = ax.plot(sizes, -2*found.elpd, "o--", color="0.6", markersize=4, label="WAIC")
-    lines += ax.plot(sizes, found.deviance, "o-", color="black", label="UWAIC")
-    lines += right.plot(sizes, found.cv, "s-", color="tab:blue", markersize=4, alpha=0.8, label="spread")
-    ax.plot(sizes[alone], -2*found.elpd[alone], "o", markersize=9, markerfacecolor="none", markeredgecolor="0.4")
-    chosen = found.size, found.deviance[found.k]
-    ax.plot(*chosen, "o", markersize=13, markerfacecolor="none", markeredgecolor="tab:green", markeredgewidth=2)
-    ax.annotate("✓", chosen, (-17, -5), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
-    ax.set(xlabel="support size $s_k$", ylabel="$2N$ · WAIC and UWAIC", title=rf"${latex(_as_term(found.path.system.target))}$: $\lambda_U = {found.lam:g}$")
-    ax.set_xticks(sizes)
-    right.set_ylabel("relative spread $CV^k$", color="tab:blue")
-    right.tick_params(axis="y", colors="tab:blue")
-    ax.legend(handles=lines, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False)
+    ax = _plot_choice(found, -2*found.elpd, found.deviance, found.cv, ("WAIC", "UWAIC", "spread", "relative spread $CV^k$"), ax)
+    alone = int(np.argmin(found.waic))
+    ax.plot(found.path.sizes[alone], -2*found.elpd[alone], "o", markersize=9, markerfacecolor="none", markeredgecolor="0.4")
+    ax.set(ylabel="$2N$ · WAIC and UWAIC", title=rf"${latex(_as_term(found.path.system.target))}$: $\lambda_U = {found.lam:g}$")
     return ax
 
 Uwaic.plot = plot_uwaic

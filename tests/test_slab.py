@@ -245,3 +245,7 @@ def test_nothing_included():
     rng = np.random.default_rng(0)
     found = spike_slab(LinearSystem(rng.standard_normal((50, 3)), rng.standard_normal(50)), 1e-9)
     assert found.support == () and not np.isnan(found.uncertainty).any()
+
+
+def test_rows_counted_by_one_number():
+    with pytest.raises(ValueError, match="`n_eff` must be"): spike_slab(toy(), 0.3, n_eff=np.array([3, 4]))

@@ -95,9 +95,9 @@ class Evidence:
         "One row per size: terms, BIC and uncertainty."
         return self.path.table()[["terms"]].assign(BIC=self.bic, uncertainty=self.uncertainty)
 
-# %% ../nbs/08_posterior.ipynb #1d7c418b
+# %% ../nbs/08_posterior.ipynb #381137ec
 def _rows_counted(system, mode, n_eff):
-    if n_eff == "auto": n_eff = system.n_eff if mode == "unit_free" else None
+    if isinstance(n_eff, str) and n_eff == "auto": n_eff = system.n_eff if mode == "unit_free" else None
     if n_eff is None: return float(system.n)
     if not isinstance(n_eff, Real) or not n_eff > 1: raise ValueError(f"`n_eff` must be 'auto', None or a number above 1, found {n_eff!r}.")
     return float(min(n_eff, system.n))

@@ -193,7 +193,8 @@ def test_aggregate_keeps_the_best_of_each_size():
 
 def test_aggregate_bad_inputs():
     found = ard(tiny()[1])
-    with pytest.raises(ValueError, match="`found` has 0"): aggregate([])
+    with pytest.raises(ValueError, match="`found` is empty"): aggregate([])
+    with pytest.raises(ValueError, match="`found` is empty"): plot_thresholds([])
     with pytest.raises(TypeError, match="`found`.*ndarray"): aggregate([np.zeros(3)])
     with pytest.raises(ValueError, match="different systems"): aggregate([found, ard(tiny()[1])])
 

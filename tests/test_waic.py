@@ -5,11 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
+from calibration import ranks, uniform
 from scipy import integrate, stats
 
 from ubic import waic
 from ubic.field import UbicWarning
 from ubic.posterior import evidence
+from ubic.sampling import likelihood
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem, from_triangle
 from ubic.waic import gaussian_rows, sampled_rows, uwaic
@@ -195,3 +197,21 @@ def test_draws_agree_with_arviz():
     table = stats.norm(coef @ X.T, sigma[..., None]).logpdf(y)
     theirs = az.waic(az.from_dict(posterior={"sigma": sigma}, log_likelihood={"y": table}))
     assert theirs.elpd_waic == pytest.approx(drawn.elpd[1]) and theirs.p_waic == pytest.approx(drawn.variance[1])
+
+
+@pytest.mark.slow
+def test_draws_are_calibrated():
+    "Truths drawn from the prior are at home in their posteriors: ranks of two coefficients and sigma are uniform."
+    pytest.importorskip("pymc"), pytest.importorskip("nutpie")
+    X = np.random.default_rng(5).standard_normal((30, 2))
+
+    def draw_prior(rng): return np.append(rng.standard_normal(2), np.abs(rng.standard_cauchy()))
+
+    def simulate(truth, rng): return likelihood(LinearSystem(X, X @ truth[:2] + truth[2]*rng.standard_normal(30)), "paper")
+
+    def sample(like, seed):
+        kept = waic._chain(like, 2, 1000, 500, seed)
+        return np.column_stack([kept["coef"], kept["sigma"]])
+
+    chances = uniform(ranks(draw_prior, simulate, sample, 200))
+    assert (chances > 0.001).all(), chances

@@ -169,27 +169,33 @@ def plot_relevance(
 
 Relevance.plot = plot_relevance
 
-# %% ../nbs/20d_relevance.ipynb #c7dd023a
+# %% ../nbs/20d_relevance.ipynb #d1c985d6
+def _several(found): # one result or many, as a list
+    found = [found] if isinstance(found, Relevance) or not np.iterable(found) else list(found)
+    for one in found:
+        if not isinstance(one, Relevance): raise TypeError(f"`found` must be a list of Relevance, found {type(one).__name__} in it; make them with ard(system).")
+    if not found: raise ValueError("`found` is empty; give at least one Relevance, as ard(system) makes them.")
+    return found
+
 def plot_thresholds(
     found: list, # of `Relevance`, one per threshold
     selection=None, # `Selection` from their aggregated subsets, for one more panel
 ): # matplotlib axes
     "The fits of several thresholds side by side, and the choice among all their subsets."
     import matplotlib.pyplot as plt
+    found = _several(found)
     panels = len(found) + (selection is not None)
     _, axes = plt.subplots(1, panels, figsize=(3.6*panels, 3.4), layout="constrained", squeeze=False)
     for one, ax in zip(found, axes[0]): one.plot(ax)
     if selection is not None: selection.plot(axes[0, -1])
     return axes[0]
 
-# %% ../nbs/20d_relevance.ipynb #befca236
+# %% ../nbs/20d_relevance.ipynb #421ce119
 def aggregate(
     found: list, # of `Relevance`, all of the same system
 ) -> SubsetPath:
     "The subsets visited by several thresholds, one per size, to be scored by `select`."
-    found = [found] if isinstance(found, Relevance) or not np.iterable(found) else list(found)
-    for one in found:
-        if not isinstance(one, Relevance): raise TypeError(f"`found` must be a list of Relevance, found {type(one).__name__} in it; make them with ard(system).")
+    found = _several(found)
     supports = {step.support for one in found for step in one.steps if step.support}
     if not supports: raise ValueError(f"`found` has {len(found)} results without any relevant term; give at least one with a term.")
     system = found[0].likelihood.system

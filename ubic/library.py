@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #076e564f
+# %% ../nbs/06_library.ipynb #3c687b26
 from functools import cached_property
 from itertools import product
 from math import ceil, comb, prod
@@ -18,7 +18,7 @@ from scipy.signal import savgol_filter
 from tqdm import tqdm
 from .field import Unreadable, _as_names, _computing, _flat_axes, as_rng, check_field, check_whole, compute, is_chunked, need, space_dims, spacing
 from .system import LinearSystem, from_triangle, of_target, triangle
-from .terms import by_parts, candidates, evaluate, parse_term
+from .terms import Term, by_parts, candidates, evaluate, parse_term
 
 # %% ../nbs/06_library.ipynb #808cbd2f
 def _stencil(offsets, d): # weights that give the d-th derivative at offset 0
@@ -109,16 +109,16 @@ def _conservative_pieces(term, jets): # (axes on the weight, data product, facto
     for (axes, monomial), factor in by_parts(term).items():
         yield axes, _product((jets(*jet) for jet, power in monomial for _ in range(power)), jets.shape), factor*(-1)**len(axes)
 
-# %% ../nbs/06_library.ipynb #3b85f417
+# %% ../nbs/06_library.ipynb #b82295d8
 _one = (), "" # the factor 1
 
 def _pysindy_pieces(term): # (axes on the weight, two factors, coefficient)
     if not term.derivative: yield "", (term.powers, ""), _one, 1.0; return
-    name, axes = term.derivative
-    if not term.powers: yield axes, _one, (((name, 1),), ""), (-1.0)**len(axes); return
+    axes = term.derivative[1]
+    if not term.powers: yield axes, _one, (term.inner, ""), (-1.0)**len(axes); return
     moved = "".join(dim*(axes.count(dim)//2) for dim in dict.fromkeys(axes))
     kept = "".join(dim*(axes.count(dim) - axes.count(dim)//2) for dim in dict.fromkeys(axes))
-    for taken, rest, ways in _product_rule(moved): yield taken, (term.powers, rest), (((name, 1),), kept), float((-1)**len(moved)*ways)
+    for taken, rest, ways in _product_rule(moved): yield taken, (term.powers, rest), (term.inner, kept), float((-1)**len(moved)*ways)
 
 def _product_rule(axes): # derivatives of the one factor, of the other, and how often
     options = [("", "", 1)]
@@ -169,15 +169,16 @@ class _Survey:
 
 def _survey(ds): return ds if isinstance(ds, _Survey) else _Survey(check_field(ds))
 
-# %% ../nbs/06_library.ipynb #705f0f6a
+# %% ../nbs/06_library.ipynb #c964ed32
 def automatic_box(
     ds, # field
     derivative_order: int = 2, # highest space derivative
+    time_order: int = 1, # likewise in time
 ) -> dict: # dim → (half-width in points, order of the bump)
     "Half-width and order of the test function along each axis, from the spectrum of the data."
     survey, box = _survey(ds), {}
     for dim, corner in survey.corners.items():
-        d, size = (1 if dim == "t" else max(1, derivative_order)), survey.ds.sizes[dim]
+        d, size = (time_order if dim == "t" else max(1, derivative_order)), survey.ds.sizes[dim]
         order = max(d + 1, 3)
         points = int(np.ceil((1 + d)/2*np.sqrt(2*order + 3)*size/(2*np.pi*corner)))
         box[dim] = min(max(points, _smallest), int(0.3*size)), order
@@ -383,7 +384,7 @@ class _Rows:
     def part(self, ds, tile): # of the field, as far as the boxes of a tile reach
         return ds.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
 
-# %% ../nbs/06_library.ipynb #edf231aa
+# %% ../nbs/06_library.ipynb #10d6a030
 _many = 2**18 # boxes
 
 def _apart(grid): # points from one centre to the next
@@ -394,11 +395,12 @@ class _GridRows(_Rows):
     def __init__(self, survey, terms, targets, box, chosen=None): # numbers of the boxes, in order; None for all
         self.terms, self.targets, self.box, self.steps, self.chosen, self.every = terms, targets, box, survey.steps, chosen, chosen is None
         grid = _GridOfBoxes(survey.ds.sizes, self.steps, box)
-        around = {dim: 0 if dim == "t" else _around(box[dim]) for dim in box}
+        jets = {jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}
+        around = {dim: 0 if dim == "t" and not any("t" in axes for _, axes in jets) else _around(box[dim]) for dim in box}
         self.stride = _apart(grid)
         self.sizes = {dim: len(c[::self.stride[dim]]) for dim, c in zip(grid.dims, grid.centers)}
         self.reach = {dim: (around[dim], 2*box[dim][0] + around[dim]) for dim in box}
-        self.arrays = len({jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}) + 3 # products are integrated one by one
+        self.arrays = len(jets) + 3 # products are integrated one by one
         self.n = prod(self.sizes.values()) if chosen is None else len(chosen)
         self.n_eff = min(grid.n_eff, self.n)
 
@@ -412,10 +414,10 @@ class _GridRows(_Rows):
     def table(self, part, tile):
         origin, jets = self.origin(tile), _Jets(part, _smooth(self.box), self.steps)
         boxes = _GridOfBoxes(part.sizes, self.steps, self.box, [np.arange(*tile[dim])*self.stride[dim] + self.box[dim][0] - origin[dim] for dim in self.steps])
-        columns = [boxes(_conservative_pieces(term, jets)) for term in self.terms] + [boxes([("t", jets(target), -1.0)]) for target in self.targets]
+        columns = [boxes(_conservative_pieces(term, jets)) for term in [*self.terms, *self.targets]]
         return np.stack(columns, axis=1)[self.taken(tile)]
 
-# %% ../nbs/06_library.ipynb #2232499c
+# %% ../nbs/06_library.ipynb #bea23eb4
 class _RandomRows(_Rows):
     "One row for each box around random centres, shrunk to the grid points inside it."
     every = False
@@ -423,7 +425,7 @@ class _RandomRows(_Rows):
         self.steps, self.accuracy, self.n = survey.steps, accuracy, n
         self.sizes, self.stride, dims = {dim: survey.ds.sizes[dim] for dim in self.steps}, dict.fromkeys(self.steps, 1), list(self.steps)
         self.starts, self.counts = _draw_boxes(survey.ds, half_width, n, rng)
-        self.plan = _Plan([list(_pysindy_pieces(term)) for term in terms] + [[("t", _one, (((target, 1),), ""), -1.0)] for target in targets], dims)
+        self.plan = _Plan([list(_pysindy_pieces(term)) for term in [*terms, *targets]], dims)
         margin = {dim: 2*max(axes.count(dim) for _, axes in self.plan.stored) + 2*accuracy for dim in dims}
         self.reach = {dim: (margin[dim], int(largest) + margin[dim]) for dim, largest in zip(dims, self.counts.max(axis=0))}
         self.arrays, (self.weights, self.kinds) = 2*len(self.plan.stored), _tables(self.counts, dims, orders, self.steps, self.plan.orders.max())
@@ -470,10 +472,10 @@ def _computed(tasks, names): # all of them; when a worker is lost, Dask gives it
     from dask.callbacks import Callback
     with tqdm(desc="library", leave=False, delay=2) as bar, Callback(posttask=lambda *_: bar.update()), _computing(names): return dask.compute(*tasks)
 
-# %% ../nbs/06_library.ipynb #f554db18
+# %% ../nbs/06_library.ipynb #5402c546
 def _systems(survey, rows, terms, targets): # target → system
     p, columns = len(terms), len(terms) + len(targets)
-    vanishing = [j for j, term in enumerate(terms) if term.derivative and survey.flat[term.derivative[0]] & set(term.derivative[1])] # what rounding leaves of them must not pass for a candidate
+    vanishing = [j for j, term in enumerate(terms) if term.derivative and any(all(axis in survey.flat[name] for name, _ in term.inner) for axis in term.derivative[1])] # what rounding leaves of them must not pass for a candidate
     keep = 8*rows.n*columns <= _kept_bytes
     table, R = np.empty((rows.n, columns)) if keep else None, np.zeros((columns, columns))
     for tile, made in _each(survey.ds, rows, vanishing, keep):
@@ -481,7 +483,7 @@ def _systems(survey, rows, terms, targets): # target → system
         else: R = triangle(np.concatenate([R, made]))
     if keep: R = triangle(table)
     def kept(k): return (table[:, :p], table[:, p + k]) if keep else None
-    return {target: from_triangle(of_target(R, p, k), rows.n, terms, f"{target}_t", rows.n_eff, kept(k)) for k, target in enumerate(targets)}
+    return {target.derivative[0]: from_triangle(of_target(R, p, k), rows.n, terms, str(target), rows.n_eff, kept(k)) for k, target in enumerate(targets)}
 
 # %% ../nbs/06_library.ipynb #a408056b
 def _pick_targets(survey, target, known=()): # names
@@ -502,11 +504,11 @@ def _pick_known(ds, known): # names
     if len(known) == len(ds.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
     return known
 
-# %% ../nbs/06_library.ipynb #1aefe87d
-def _pick_terms(ds, terms, power, derivative_order, constant, known=()):
+# %% ../nbs/06_library.ipynb #730e4d5e
+def _pick_terms(ds, terms, power, derivative_order, constant, known=(), fluxes=False, time_order=1):
     dims = space_dims(ds)
     if isinstance(terms, str): raise TypeError(f"`terms` must be a list of terms, found the string {terms!r}; write [{terms!r}].")
-    if terms is None: terms = candidates([name for name in ds.data_vars if name not in known], "".join(dims), power, derivative_order, constant, known)
+    if terms is None: terms = candidates([name for name in ds.data_vars if name not in known], "".join(dims), power, derivative_order, constant, known, fluxes)
     terms = [parse_term(term) for term in terms]
     if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
     for term in terms:
@@ -514,18 +516,19 @@ def _pick_terms(ds, terms, power, derivative_order, constant, known=()):
         for name in term.unknowns:
             if name not in ds.data_vars: raise ValueError(f"`terms` has {term}, but the field has no {name!r}; it has {', '.join(ds.data_vars)}.")
         for dim in term.derivative[1] if term.derivative else "":
-            if dim not in dims: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
+            if dim not in [*dims, "t"]: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
+        if term.derivative and term.derivative[1].count("t") >= time_order: raise ValueError(f"`terms` has {term}, but time derivatives of order {time_order} are what is explained; leave it out, or raise `time_order`.")
     return terms
 
-# %% ../nbs/06_library.ipynb #5292bc1b
+# %% ../nbs/06_library.ipynb #bd0ef0b0
 def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing when None
     values = {} if value is None else dict(value) if hasattr(value, "items") else dict.fromkeys(dims, value)
     unknown = [dim for dim in values if dim not in dims]
     if unknown: raise ValueError(f"`{name}` has no axis {unknown[0]!r} to go to; the axes are {', '.join(dims)}.")
     return values
 
-def _check_order(dim, order, terms):
-    needed = 1 if dim == "t" else max((term.derivative[1].count(dim) for term in terms if term.derivative), default=0)
+def _check_order(dim, order, terms, time_order):
+    needed = time_order if dim == "t" else max((term.derivative[1].count(dim) for term in terms if term.derivative), default=0)
     if not isinstance(order, (int, np.integer)) or order < max(1, needed):
         raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, so give a whole number of at least {max(1, needed)}.")
 
@@ -535,16 +538,16 @@ def _check_width(dim, half, ds):
     if not half > 0 or 2*half >= length:
         raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
 
-# %% ../nbs/06_library.ipynb #22b4b7f4
-def _chosen_box(survey, terms, half_width, order): # dim → (points, order), given values over automatic ones
+# %% ../nbs/06_library.ipynb #454dd1c1
+def _chosen_box(survey, terms, half_width, order, time_order=1): # dim → (points, order), given values over automatic ones
     ds, dims = survey.ds, list(survey.steps)
-    box = automatic_box(survey, max(term.order for term in terms))
+    box = automatic_box(survey, max(term.order for term in terms), time_order)
     widths, orders = _per_axis("half_width", half_width, dims), _per_axis("order", order, dims)
     for dim in dims:
         if dim in widths: _check_width(dim, widths[dim], ds)
         points = int(round(widths[dim]/survey.steps[dim])) if dim in widths else box[dim][0]
         box[dim] = points, orders.get(dim, box[dim][1])
-        _check_order(dim, box[dim][1], terms)
+        _check_order(dim, box[dim][1], terms, time_order)
         if points < _fewest:
             remedy = "make `half_width` wider" if dim in widths else f"take an axis of at least {int(np.ceil(_fewest/0.3))} points, found {ds.sizes[dim]}"
             raise ValueError(f"test functions along {dim} reach over {points} grid points on each side, and {_fewest} are needed; {remedy}.")
@@ -554,7 +557,7 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #34efd91e
+# %% ../nbs/06_library.ipynb #ada9bab0
 def weak(
     ds, # field
     target=None, # unknown whose time derivative is explained, or a list of them; needed when there are several
@@ -563,6 +566,8 @@ def weak(
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
     known=(), # names of fields that are no unknowns: they enter as factors only
+    fluxes: bool = False, # candidates are derivatives of powers, as (u^2)_xx, instead of powers times derivatives
+    time_order: int = 1, # 2 explains the second time derivative, as in wave equations
     form: str = "conservative", # or "pysindy"
     half_width=None, # of the boxes, in units of the axis: a mapping per axis or one number; None: from the data ("pysindy": length/20)
     order=None, # exponent of the test function, likewise; None: from the data ("pysindy": 4)
@@ -573,18 +578,24 @@ def weak(
     "Weak-form library of a field."
     survey, make = _survey(ds), {"conservative": _grid_rows, "pysindy": _random_rows}.get(form)
     if make is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
-    targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known)
+    targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order)
     if rows is not None: _check_rows(rows, terms)
     systems = _systems(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy), terms, targets)
-    return systems[targets[0]] if target is None or isinstance(target, str) else systems
+    return _one_or_all(systems, target)
 
-def _asked(survey, target, terms, power, derivative_order, constant, known):
+def _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
     known = _pick_known(survey.ds, known)
-    return _pick_targets(survey, target, known), _pick_terms(survey.ds, terms, power, derivative_order, constant, known)
+    if check_whole("time_order", time_order, 1) > 2: raise ValueError(f"`time_order` is {time_order}; it can be 1 or 2.")
+    names = _pick_targets(survey, target, known)
+    return [Term((), (name, "t"*time_order)) for name in names], _pick_terms(survey.ds, terms, power, derivative_order, constant, known, fluxes, time_order)
 
-# %% ../nbs/06_library.ipynb #75b92277
+def _time_order(targets): return targets[0].order
+
+def _one_or_all(systems, target): return next(iter(systems.values())) if target is None or isinstance(target, str) else systems
+
+# %% ../nbs/06_library.ipynb #49d64c10
 def _grid_rows(survey, terms, targets, half_width, order, rows, rng, _):
-    box = _chosen_box(survey, terms, half_width, order)
+    box = _chosen_box(survey, terms, half_width, order, _time_order(targets))
     whole = _GridRows(survey, terms, targets, box)
     if rows is None or rows == whole.n: return whole
     if rows > whole.n: raise ValueError(f"`rows` is {rows}, but this field has room for {whole.n} boxes; give fewer, or None for all.")
@@ -597,17 +608,17 @@ def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy)
     orders = dict.fromkeys(dims, 4) | _per_axis("order", order, dims)
     for dim in dims:
         _check_width(dim, widths[dim], ds)
-        _check_order(dim, orders[dim], terms)
+        _check_order(dim, orders[dim], terms, _time_order(targets))
     return _RandomRows(survey, terms, targets, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
 
-# %% ../nbs/06_library.ipynb #73b6397d
+# %% ../nbs/06_library.ipynb #cda9aee4
 class _PointRows(_Rows):
     "One row for every grid point that is not cropped."
     n_eff = None
     def __init__(self, survey, terms, targets, accuracy, crop):
         self.terms, self.targets, self.steps, self.accuracy, self.crop = terms, targets, survey.steps, accuracy, crop
         self.sizes, self.stride = {dim: survey.ds.sizes[dim] - 2*crop for dim in self.steps}, dict.fromkeys(self.steps, 1)
-        margin = 2*max(1, *(term.order for term in terms)) + 2*accuracy # more than any stencil reaches
+        margin = 2*max(term.order for term in [*terms, *targets]) + 2*accuracy # more than any stencil reaches
         self.reach = dict.fromkeys(self.steps, (margin - crop, margin + crop))
         self.arrays, self.n = len({term.derivative for term in terms}) + 2*(len(terms) + len(targets)), prod(self.sizes.values())
 
@@ -616,10 +627,10 @@ class _PointRows(_Rows):
     def table(self, part, tile):
         jets, origin = _Jets(part, _plain(self.accuracy), self.steps), self.origin(tile)
         inside = tuple(slice(low + self.crop - origin[dim], high + self.crop - origin[dim]) for dim, (low, high) in tile.items())
-        columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside] for term in self.terms] + [jets(target, "t")[inside] for target in self.targets]
+        columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside] for term in [*self.terms, *self.targets]]
         return np.stack([column.ravel() for column in columns], axis=1)
 
-# %% ../nbs/06_library.ipynb #0c917b76
+# %% ../nbs/06_library.ipynb #882a5971
 def strong(
     ds, # field
     target=None, # unknown whose time derivative is explained, or a list of them
@@ -628,14 +639,15 @@ def strong(
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
     known=(), # names of fields that are no unknowns: they enter as factors only
+    fluxes: bool = False, # candidates are derivatives of powers, as (u^2)_xx, instead of powers times derivatives
+    time_order: int = 1, # 2 explains the second time derivative, as in wave equations
     accuracy: int = 4, # of the finite differences
     crop: int = 0, # points left out at each end of every axis
 ): # `LinearSystem`; a dict of them when `target` is a list
     "Finite-difference library of a field: one row per grid point."
     survey = _survey(ds)
-    targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known)
+    targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order)
     crop, sizes = check_whole("crop", crop, 0), survey.ds.sizes
     _check_accuracy(accuracy)
     if not crop < min(sizes.values())/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(sizes)}.")
-    systems = _systems(survey, _PointRows(survey, terms, targets, accuracy, crop), terms, targets)
-    return systems[targets[0]] if target is None or isinstance(target, str) else systems
+    return _one_or_all(_systems(survey, _PointRows(survey, terms, targets, accuracy, crop), terms, targets), target)

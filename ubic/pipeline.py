@@ -112,16 +112,16 @@ def _middle(field, box, most=2**23): # the middle of a large field: at most so m
     middle = field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
     return compute(middle, ", ".join(field.data_vars))
 
-# %% ../nbs/10_pipeline.ipynb #3f8447a0
+# %% ../nbs/10_pipeline.ipynb #e8394b34
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
-    def __init__(self, field, target, box):
-        self.field, self.target, self.box, self.known = _middle(field, box), target, box, {}
-        self.refitter = Refitter(self.field, target, box, most=600) # enough to decide
+    def __init__(self, field, target, time_order, box):
+        self.field, self.target, self.box, self.time_order, self.known = _middle(field, box), target, box, time_order, {}
+        self.refitter = Refitter(self.field, target, box, most=600, time_order=time_order) # enough to decide
 
     def final(self, terms): # on as many boxes as there are
         if self.refitter.rows > 3*len(terms) and self.fit(terms).excess > 2: return None # not a matter of noise
-        refitter = Refitter(self.field, self.target, self.box)
+        refitter = Refitter(self.field, self.target, self.box, time_order=self.time_order)
         return refitter.fit(terms) if refitter.rows > 3*len(terms) else None
 
     def fit(self, terms, ceiling=np.inf): # None when there are too few boxes
@@ -161,22 +161,22 @@ def _exchange(look, terms): # the same look with other terms of their size
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #83e5fb79
-def _look(systems, survey, target, order, settings, *stages): # all looks, downwards from high derivatives unless told; and the warnings of the last
+# %% ../nbs/10_pipeline.ipynb #2dd31704
+def _look(systems, survey, target, order, time_order, settings, *stages): # all looks, downwards from high derivatives unless told; and the warnings of the last
     looks, highest = [], 4 if len(space_dims(survey.ds)) == 1 else 2
     for order in range(highest, 0, -1) if order is None else [order]:
-        made, heard = systems(order)
+        made, heard = systems(order, time_order)
         look, more = _heard(_choose, made, target, not looks, *stages)
-        contest = _contest(survey, target, look, settings)
+        contest = _contest(survey, target, time_order, look, settings)
         best, doubts = contest.judge(look) if contest else (look.terms, _alternatives(look))
         look = _exchange(look, best)
         looks.append((look, contest, doubts))
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
     return looks, heard + more
 
-def _contest(survey, target, look, settings): # None when the settings ask for something else
+def _contest(survey, target, time_order, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
-    contest = _Contest(survey.ds, target, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order")))
+    contest = _Contest(survey.ds, target, time_order, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
     return contest if contest.refitter.noisy else None
 
 # %% ../nbs/10_pipeline.ipynb #911eb9a8
@@ -197,12 +197,13 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #2ab6a2a1
+# %% ../nbs/10_pipeline.ipynb #4646df65
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain, or a list of them; None for all
     denoise=None, # "ksvd", or any function from field to field; the weak form alone stands a lot of noise
     derivative_order: int | None = None, # highest derivative among the candidates; None to find out: at most 4, and 2 where there is more than one space axis
+    time_order: int | None = None, # order of the time derivative to explain; None to find out: the second where the first cannot be explained
     power: int = 2, # highest power among the candidates
     max_size: int | None = None, # largest number of terms
     solver: str = "exact", # of the best-subset problem
@@ -217,12 +218,12 @@ def discover(
     if recipe is not None:
         if settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join(settings)}, or the recipe.")
         found, used, more = _follow(recipe, field, target)
-    else: found, used, more = _walk(field, target, denoise, derivative_order, dict(power=power, **settings), max_size, solver, {} if time_limit is None else dict(time_limit=time_limit), dict(mode=mode, tau0=tau0))
+    else: found, used, more = _walk(field, target, denoise, derivative_order, time_order, dict(power=power, **settings), max_size, solver, {} if time_limit is None else dict(time_limit=time_limit), dict(mode=mode, tau0=tau0))
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #ab0c7284
-def _walk(field, target, denoise, order, settings, max_size, *stages): # selections, the field used, and what there was to say
+# %% ../nbs/10_pipeline.ipynb #07015038
+def _walk(field, target, denoise, order, time_order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
     for name in settings:
         if name not in _settings: raise TypeError(f"`{name}` is no setting of `discover`; those of the library are {', '.join(_settings)}.")
@@ -231,14 +232,23 @@ def _walk(field, target, denoise, order, settings, max_size, *stages): # selecti
     survey = library._Survey(field)
     targets = _targets(survey, target, settings.get("known", ()))
     looked = survey if used is field else library._Survey(used)
-    systems = cache(lambda order: _heard(lambda: library.weak(looked, targets, derivative_order=order, **settings))) # one library for all targets
+    systems = cache(lambda order, time_order: _heard(lambda: library.weak(looked, targets, derivative_order=order, time_order=time_order, **settings))) # one library for all targets
     for name in targets:
-        looks, heard = _look(systems, survey, name, order, settings, max_size, *stages)
+        looks, heard = _look(systems, survey, name, order, time_order or 1, settings, max_size, *stages)
         found[name] = _concluded(looks)
+        if time_order is None and not _accounted(found[name]):
+            looks, more = _look(systems, survey, name, order, 2, settings, max_size, *stages)
+            second = _concluded(looks)
+            if _accounted(second) and _unexplained(second) < _unexplained(found[name]): found[name], heard = second, more
         sentences += heard + _ambiguity(found[name])
     return found, used, sentences
 
-_settings = [name for name in signature(library.weak).parameters if name not in ("ds", "target", "derivative_order")]
+_settings = [name for name in signature(library.weak).parameters if name not in ("ds", "target", "derivative_order", "time_order")]
+
+def _unexplained(selection): return selection.path.rss[selection.k]/np.sum(selection.path.system.R[:, -1]**2) # share of the target
+
+def _accounted(selection): # whether little but noise is left
+    return selection.evidence.mode == "paper" or selection.refit is not None or _unexplained(selection) < 0.02 # the paper asks for first derivatives
 
 def _targets(survey, target, known): # all unknowns unless told
     known = library._pick_known(survey.ds, known)

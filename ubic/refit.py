@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Refit', 'Refitter', 'total_least_squares', 'plot_refit']
 
-# %% ../nbs/09a_refit.ipynb #71bc66b5
+# %% ../nbs/09a_refit.ipynb #6c53bef6
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from .denoise import _noise
 from .field import UbicWarning
 from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_targets, _pick_terms, _product, _product_rule, _smooth, _steps, _survey
-from .terms import Equation, by_parts, latex
+from .terms import Equation, Term, by_parts, latex
 
 # %% ../nbs/09a_refit.ipynb #aed1c934
 def _linearised(term, jets): # unknown → axes on the weight → coefficient field of the noise
@@ -30,10 +30,10 @@ def _linearised(term, jets): # unknown → axes on the weight → coefficient fi
                 total[name]["".join(sorted(axes + taken))] += factor*power*ways*(-1)**len(axes + inner)*jets.derive(others, rest)
     return total
 
-# %% ../nbs/09a_refit.ipynb #8eb3e77d
+# %% ../nbs/09a_refit.ipynb #5eb7f05f
 def _noise_operator(target, terms, coef, jets): # A: unknown → axes on the weight → coefficient field
-    total = defaultdict(lambda: defaultdict(float), {target: defaultdict(float, {"t": -np.ones(jets.shape)})})
-    for term, c in zip(terms, coef):
+    total = defaultdict(lambda: defaultdict(float))
+    for term, c in zip([target, *terms], [-1.0, *coef]):
         for name, pieces in _linearised(term, jets).items():
             for axes, field in pieces.items(): total[name][axes] = total[name][axes] - c*field
     return total
@@ -123,7 +123,7 @@ class Refit:
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
     def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
-# %% ../nbs/09a_refit.ipynb #b78e488f
+# %% ../nbs/09a_refit.ipynb #c2ce19eb
 class Refitter:
     "Fits equations to one field, all on the same boxes."
     def __init__(self,
@@ -131,8 +131,9 @@ class Refitter:
         target: str, # unknown whose time derivative is explained
         box: dict, # dim → (half-width in points, order of the bump)
         most: int = 2000, # boxes
+        time_order: int = 1, # of that derivative
     ):
-        self.ds, self.target, self.boxes = ds.astype(float), target, _lattice(ds, box, most)
+        self.ds, self.target, self.boxes = ds.astype(float), Term((), (target, "t"*time_order)), _lattice(ds, box, most)
         self.data = {name: u.values for name, u in self.ds.items()}
         self.noise = {name: max(level, 1e-6*float(ds[name].std())) for name, level in ((name, _noise(u)) for name, u in self.data.items())}
         self.pairs = _Pairs(self.boxes)
@@ -148,7 +149,7 @@ class Refitter:
 
     def _system(self, values, terms): # Φ and q₀ of a field, and its derivatives
         jets = _Jets(self.ds.assign({name: (self.ds[name].dims, u) for name, u in values.items()}), _smooth(self.boxes.box), _steps(self.ds))
-        return np.stack([self.boxes(_conservative_pieces(term, jets)) for term in terms], axis=1), self.boxes([("t", jets(self.target), -1.0)]), jets
+        return np.stack([self.boxes(_conservative_pieces(term, jets)) for term in terms], axis=1), self.boxes(_conservative_pieces(self.target, jets)), jets
 
 # %% ../nbs/09a_refit.ipynb #2d8ed204
 def _spread_back(refitter, operators, multipliers): # Aᵀ: from rows to fields
@@ -167,7 +168,7 @@ def _step(refitter, state, terms, coef): # one linearised problem; the data them
     correction = _spread_back(refitter, A, solve_triangular(root, rest, lower=True, trans="T"))
     return coef + delta, {name: u - correction.get(name, 0) for name, u in refitter.data.items()}, spread, rest
 
-# %% ../nbs/09a_refit.ipynb #6af8bdff
+# %% ../nbs/09a_refit.ipynb #4a07448f
 @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
 def _fit(self,
     terms, # of the equation
@@ -176,7 +177,7 @@ def _fit(self,
 ) -> Refit:
     "Coefficients of one equation."
     size, state = len(terms), None
-    refit = Refit(f"{self.target}_t", list(terms), np.full(size, np.nan), np.full((size, size), np.nan), self.noise, np.full(self.rows, np.nan), False)
+    refit = Refit(str(self.target), list(terms), np.full(size, np.nan), np.full((size, size), np.nan), self.noise, np.full(self.rows, np.nan), False)
     try:
         coef = _least_squares(*self._system(self.data, terms)[:2])[0]
         for step in range(most_steps):
@@ -191,19 +192,20 @@ def _fit(self,
 
 Refitter.fit = _fit
 
-# %% ../nbs/09a_refit.ipynb #f596831f
+# %% ../nbs/09a_refit.ipynb #d54f38cc
 def total_least_squares(
     ds, # field as measured: its noise should be white
     terms, # of the equation
     target: str | None = None, # unknown whose time derivative they explain; needed when there are several
     half_width=None, # of the boxes, see `library.weak`
     order=None, # of the test function, likewise
+    time_order: int = 1, # of the time derivative, likewise
 ) -> Refit:
     "Fit the coefficients of an equation, with the noise in all of its terms taken into account."
     survey = _survey(ds)
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
-    (target,), terms = _pick_targets(survey, target), _pick_terms(survey.ds, terms, 0, 0, False)
-    refitter = Refitter(survey.ds, target, _chosen_box(survey, terms, half_width, order))
+    (target,), terms = _pick_targets(survey, target), _pick_terms(survey.ds, terms, 0, 0, False, time_order=time_order)
+    refitter = Refitter(survey.ds, target, _chosen_box(survey, terms, half_width, order, time_order), time_order=time_order)
     if refitter.rows <= len(terms): raise ValueError(f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} `terms`; take a longer record, smaller boxes or fewer terms.")
     fit = refitter.fit(terms)
     if not np.isfinite(fit.cov).all(): raise ValueError(f"`terms` {', '.join(map(str, terms))} cannot be told apart on these data; leave some of them out.")

@@ -179,7 +179,7 @@ def _contest(survey, target, time_order, look, settings): # None when the settin
     contest = _Contest(survey.ds, target, time_order, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
     return contest if contest.refitter.noisy else None
 
-# %% ../nbs/10_pipeline.ipynb #911eb9a8
+# %% ../nbs/10_pipeline.ipynb #401310eb
 def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
     final, contest, doubts = looks[-1]
     known = set(final.path.system.terms)
@@ -189,13 +189,14 @@ def _concluded(looks): # the last look, with sharper coefficients; it says so wh
         doubts = doubts + [terms for terms in [best, *rivals] if not set(terms) <= known]
     fit = contest and contest.final(final.terms)
     if fit and fit.explains: final = replace(final, refit=fit)
+    elif contest and (rough := fit or contest.fit(final.terms)) and rough.leaves_more: final = replace(final, unexplained=rough.excess)
     return _with_doubts(final, list(dict.fromkeys(map(tuple, doubts))))
 
 def _with_doubts(final, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)] # those that only add terms go without saying
-    if not rivals: return final
+    if not rivals: return replace(final, rivals=[])
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
-    return replace(final, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
+    return replace(final, rivals=rivals, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
 # %% ../nbs/10_pipeline.ipynb #4646df65
 def discover(

@@ -134,7 +134,7 @@ def _table(self) -> pd.DataFrame:
 Selection.runner_up, Selection.margin = property(_runner_up), property(_margin)
 Selection.pde, Selection.table = _pde, _table
 
-# %% ../nbs/09_criterion.ipynb #ba0b4806
+# %% ../nbs/09_criterion.ipynb #a96d6322
 def _summary(self):
     penalty = "BIC alone" if self.lam == -np.inf else f"λ = {self.lam:.4g}"
     return f"size {self.size} of {self.path.sizes[-1]}, {penalty}, τ₀ = {self.tau0:.4g}, {self.evidence.mode.replace('_', '-')} mode{_rival(self)}"
@@ -144,10 +144,14 @@ def _rival(self):
     size = self.path.sizes[self.runner_up]
     return f", margin {self.margin:.4g} to size {size}" if self.margin >= 0 else f"; UBIC by itself would take size {size}" # the fit with noise in all terms has the last word
 
-def _show_text(self): return "\n".join([str(self.equation), _summary(self), *self.advice])
+def _sentences(self): # what to read below the equation
+    told = [] if self.rivals is None else [f"Verdict: {self.verdict!r}."] # looked for by those who look for rivals
+    return told + self.advice
+
+def _show_text(self): return "\n".join([str(self.equation), _summary(self), *_sentences(self)])
 
 def _show_html(self):
-    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in self.advice)
+    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in _sentences(self))
     return f"<p>${self.equation.latex}$</p><p>{_summary(self)}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
 
 Selection.__repr__ = Selection.__str__ = _show_text

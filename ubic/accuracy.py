@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['WeakFit', 'DenoisedFit', 'denoised_weak_form', 'plot_denoised', 'ConvolutionalFit', 'convolutional_weak_form',
-           'plot_convolutional']
+           'plot_convolutional', 'reproduce']
 
-# %% ../nbs/22_accuracy.ipynb #beaf6bd5
+# %% ../nbs/22_accuracy.ipynb #7c4c91e6
 from copy import deepcopy
 from dataclasses import dataclass
 from math import ceil, prod
@@ -17,10 +17,11 @@ from scipy.ndimage import correlate1d
 from scipy.optimize import brentq
 from scipy.signal import savgol_filter
 from tqdm import tqdm
-from .field import as_rng, check_positive, check_whole, compute
+from . import recipes
+from .field import as_rng, check_positive, check_whole, compute, true_pde
 from .library import _check_accuracy, _pick_targets, _pick_terms, _steps, _survey, bump, difference
 from .refit import _least_squares
-from .terms import Equation, by_parts, coefficient_error, is_exact_derivative, latex
+from .terms import Equation, by_parts, coefficient_error, is_exact_derivative
 
 # %% ../nbs/22_accuracy.ipynb #4a534231
 def _slide(array, axis, weights): # weighted sum over every window along an axis, by its first point
@@ -111,9 +112,9 @@ class WeakFit:
     def __repr__(self): return f"{self.equation}  ({self._how()})"
     def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>{self._how()}</p>"
 
-# %% ../nbs/22_accuracy.ipynb #d733320d
+# %% ../nbs/22_accuracy.ipynb #bbca39d0
 def _fit(table, terms): # coefficients, mean squared residual
-    if len(table) <= len(terms): raise ValueError(f"the field has room for {len(table)} windows, too few to fit {len(terms)} `terms`; take smaller windows, a longer record or fewer terms.")
+    if len(table) <= len(terms): raise ValueError(f"the field has room for {len(table)} window(s), too few to fit {len(terms)} `terms`; take smaller windows, a longer record or fewer terms.")
     try: coef, _, rest = _least_squares(table[:, :-1], table[:, -1])
     except np.linalg.LinAlgError: raise ValueError(f"`terms` {', '.join(map(str, terms))} cannot be told apart on these data; leave some of them out.") from None
     return coef, float(np.mean(rest**2))
@@ -131,12 +132,13 @@ class DenoisedFit(WeakFit):
 
     def table(self): return self.tried.assign(chosen=np.where(self.tried.index == self.alpha, "✓", ""))
 
-# %% ../nbs/22_accuracy.ipynb #2a140e1d
+# %% ../nbs/22_accuracy.ipynb #ddf606b7
 def _check_window(ds, divisor, alphas): # points of a window, filters to try
     if not isinstance(divisor, Real) or isinstance(divisor, bool) or not 1 < divisor < np.inf: raise ValueError(f"`divisor` is {divisor!r}; give a number above 1: the longest axis is that many windows long.")
-    points, alphas = int(max(ds.sizes.values())/divisor) + 1, [alphas] if isinstance(alphas, int) else list(alphas)
+    points = int(max(ds.sizes.values())/divisor) + 1
     short = min(ds.sizes, key=lambda dim: ds.sizes[dim])
     if points > ds.sizes[short]: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, but the axis {short} has {ds.sizes[short]}; give at least {max(ds.sizes.values())/(ds.sizes[short] - 1):.3g}.")
+    alphas = list(range(3, min(31, points) + 1, 2)) if alphas is None else np.atleast_1d(alphas).tolist()
     if not alphas: raise ValueError("`alphas` is empty; give at least one odd number of points, or 1 for no filter.")
     for alpha in alphas:
         if check_whole("alphas", alpha, 1, points, "points of a window") % 2 == 0: raise ValueError(f"`alphas` has {alpha}; filters have an odd number of points.")
@@ -158,13 +160,13 @@ def _raise_order(ds, points, terms, target, accuracy, windows, rng): # until the
         if residual >= least: return order - 1
         order, least = order + 1, residual
 
-# %% ../nbs/22_accuracy.ipynb #3bb6c168
+# %% ../nbs/22_accuracy.ipynb #de14743a
 def denoised_weak_form(
     ds, # field, denoised or not
     terms, # of the equation; each a derivative of a product of the unknowns
     target: str | None = None, # unknown whose time derivative they explain; needed when there are several
     divisor: float = 3.5, # of the longest axis: windows have as many steps along every axis
-    alphas=range(3, 32, 2), # filters to try: points along t, odd; 3 points and quadratics leave the data as they are
+    alphas=None, # filters to try: points along t, odd; None for 3, 5, …, 31, as far as they fit the windows
     order: int | None = None, # of the test function; None to raise it until the residual rises
     windows: int | None = None, # how many random ones for each filter; None for all there are
     accuracy: int | None = None, # of finite differences of the test function, as published; None for its exact derivatives
@@ -303,3 +305,17 @@ def plot_convolutional(
     return axes
 
 ConvolutionalFit.plot = plot_convolutional
+
+# %% ../nbs/22_accuracy.ipynb #f8da0f3d
+def reproduce(
+    name: str, # of a dataset: "burgers", "kdv" or "ks"
+    method: str = "denoised_weak_form", # or "convolutional_weak_form"
+    denoised: bool = True, # use the denoised data, else the noisy ones
+) -> WeakFit:
+    "The published refit: same data, same windows, same settings."
+    if name not in recipes.refit_settings: raise ValueError(f"`name` must be one of {', '.join(recipes.refit_settings)}, found {name!r}.")
+    settings = recipes.refit_settings[name]
+    if method not in settings: raise ValueError(f"`method` must be one of {', '.join(settings)}, found {method!r}.")
+    field, terms = recipes.denoised(name) if denoised else recipes.noisy(name)[0], list(true_pde(recipes.clean(name))["u"])
+    if method == "convolutional_weak_form": return convolutional_weak_form(field, terms, **settings[method])
+    return denoised_weak_form(field, terms, windows=10_000, seed=np.random.RandomState(0), **settings[method])

@@ -145,8 +145,9 @@ def test_bad_input_to_both(method, terms, given, error, says):
 
 @pytest.mark.parametrize("method, given, error, says", [
     (denoised_weak_form, {"divisor": 1.5}, ValueError, "`divisor` is 1.5, which makes windows of 95 points"),
-    (denoised_weak_form, {"divisor": "x"}, ValueError, "`divisor` is 'x'"),
+    (denoised_weak_form, {"divisor": "x"}, TypeError, "`divisor` is 'x'"),
     (denoised_weak_form, {"divisor": float("nan")}, ValueError, "`divisor` is nan"),
+    (denoised_weak_form, {"divisor": 50}, ValueError, "windows of 3 points, and at least 11 are needed; give at most 14.1"),
     (denoised_weak_form, {"alphas": 4}, ValueError, "odd number"),
     (denoised_weak_form, {"alphas": [2.5]}, ValueError, "`alphas` is 2.5"),
     (denoised_weak_form, {"alphas": 61}, ValueError, "from 1 to 41"),
@@ -163,6 +164,11 @@ def test_bad_input_to_both(method, terms, given, error, says):
 ])
 def test_bad_settings(method, given, error, says):
     with pytest.raises(error, match=says): method(front(), ["u_xx", "u*u_x"], **given)
+
+
+@pytest.mark.parametrize("method", [denoised_weak_form, convolutional_weak_form])
+def test_short_axes_are_refused(method):
+    with pytest.raises(ValueError, match="the axis t has 8 points, and .* need at least 11"): method(front().isel(t=slice(8)), ["u_xx"])
 
 
 def test_terms_that_are_the_same_are_refused():

@@ -6,11 +6,10 @@
 __all__ = ['WeakFit', 'DenoisedFit', 'denoised_weak_form', 'plot_denoised', 'ConvolutionalFit', 'convolutional_weak_form',
            'plot_convolutional', 'reproduce']
 
-# %% ../nbs/22_accuracy.ipynb #7c4c91e6
+# %% ../nbs/22_accuracy.ipynb #b7d6517b
 from copy import deepcopy
 from dataclasses import dataclass
 from math import ceil, prod
-from numbers import Real
 import numpy as np
 import pandas as pd
 from scipy.ndimage import correlate1d
@@ -132,12 +131,16 @@ class DenoisedFit(WeakFit):
 
     def table(self): return self.tried.assign(chosen=np.where(self.tried.index == self.alpha, "✓", ""))
 
-# %% ../nbs/22_accuracy.ipynb #ddf606b7
+# %% ../nbs/22_accuracy.ipynb #99396775
+_least = 11 # points of a window
+
 def _check_window(ds, divisor, alphas): # points of a window, filters to try
-    if not isinstance(divisor, Real) or isinstance(divisor, bool) or not 1 < divisor < np.inf: raise ValueError(f"`divisor` is {divisor!r}; give a number above 1: the longest axis is that many windows long.")
-    points = int(max(ds.sizes.values())/divisor) + 1
-    short = min(ds.sizes, key=lambda dim: ds.sizes[dim])
-    if points > ds.sizes[short]: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, but the axis {short} has {ds.sizes[short]}; give at least {max(ds.sizes.values())/(ds.sizes[short] - 1):.3g}.")
+    if not check_positive("divisor", divisor) > 1: raise ValueError(f"`divisor` is {divisor!r}; give a number above 1: the longest axis is that many windows long.")
+    short, longest = min(ds.sizes, key=lambda dim: ds.sizes[dim]), max(ds.sizes.values())
+    points = int(longest/divisor) + 1
+    if ds.sizes[short] < _least: raise ValueError(f"the axis {short} has {ds.sizes[short]} points, and windows need at least {_least}; take a finer or longer one.")
+    if points < _least: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, and at least {_least} are needed; give at most {longest/(_least - 1):.3g}.")
+    if points > ds.sizes[short]: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, but the axis {short} has {ds.sizes[short]}; give at least {longest/(ds.sizes[short] - 1):.3g}.")
     alphas = list(range(3, min(31, points) + 1, 2)) if alphas is None else np.atleast_1d(alphas).tolist()
     if not alphas: raise ValueError("`alphas` is empty; give at least one odd number of points, or 1 for no filter.")
     for alpha in alphas:
@@ -258,7 +261,7 @@ def _convolve(array, axes, box, stride, steps): # along all axes, at the query p
         array = _slide(array, axis, weights).take(np.arange(2, array.shape[axis] - 2*m + 2, stride[dim]), axis)
     return array.ravel()
 
-# %% ../nbs/22_accuracy.ipynb #0ca65c22
+# %% ../nbs/22_accuracy.ipynb #d8f2c145
 def convolutional_weak_form(
     ds, # field, denoised or not
     terms, # of the equation; each a derivative of a product of the unknowns
@@ -272,6 +275,8 @@ def convolutional_weak_form(
     ds, terms, target = _asked(ds, terms, target)
     if not check_positive("tau", tau) < 1: raise ValueError(f"`tau` is {tau!r}; give a small number below 1, such as 1e-10.")
     check_positive("tauhat", tauhat), check_whole("queries", queries, 1)
+    for dim, size in ds.sizes.items():
+        if size < _least: raise ValueError(f"the axis {dim} has {size} points, and test functions need at least {_least}; take a finer or longer one.")
     highest = max(term.order for term in terms)
     highest = highest if derivative_order is None else check_whole("derivative_order", derivative_order, highest, None, "that of the terms")
     steps, sums = _steps(ds), {name: {dim: _cumulative(u.values, axis) for axis, dim in enumerate(u.dims)} for name, u in ds.items()}

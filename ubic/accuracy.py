@@ -288,7 +288,7 @@ def convolutional_weak_form(
     coef, residual = _fit(np.stack(columns, axis=1), terms)
     return ConvolutionalFit(f"{target}_t", terms, coef, residual, len(columns[0]), box, stride, {dim: float(np.mean(c)) for dim, c in corners.items()}, sums[target])
 
-# %% ../nbs/22_accuracy.ipynb #088e40e8
+# %% ../nbs/22_accuracy.ipynb #c5a1b9ac
 def plot_convolutional(
     fit: ConvolutionalFit,
     axes=None, # one matplotlib axes per axis of the field; new ones when absent
@@ -303,8 +303,7 @@ def plot_convolutional(
         ax.plot(total.index, total/total.iloc[-1], color="black", label="data, summed from the right")
         ax.plot(range(len(shape)), shape/shape[0], color="C1", label="test function")
         ax.axvline(fit.corner[dim], color="0.6", linestyle=":", label="corner")
-        ax.set(xlabel=f"wave number along {dim}", ylim=(0, 1.05))
-        ax.set_xscale("symlog", linthresh=10)
+        ax.set(xlabel=f"wave number along {dim}", xlim=(0, total.index[0]), ylim=(0, 1.05))
     axes[0].set_ylabel("spectrum, relative")
     axes[-1].legend(frameon=False)
     return axes

@@ -88,7 +88,7 @@ def cross_validate(
     train, validation = np.swapaxes([[curve[:shortest] for curve in curves] for curves, _ in found], 0, 1)
     return CrossValidation(found[0][1][:shortest], train, validation, system.target)
 
-# %% ../nbs/21a_splits.ipynb #305afc1e
+# %% ../nbs/21a_splits.ipynb #438cde31
 def plot_cross_validation(
     validation: CrossValidation,
     ax=None, # matplotlib axes; new ones when absent
@@ -103,7 +103,7 @@ def plot_cross_validation(
         ax.plot(validation.sizes[least], mean[least], "o", markersize=12, markerfacecolor="none", markeredgecolor=color, markeredgewidth=1.5)
     ax.set(xlabel="support size $s_k$", ylabel="BIC")
     ax.set_xticks(validation.sizes)
-    ax.legend(frameon=False)
+    ax.legend(framealpha=0.85, edgecolor="none")
     return ax
 
 CrossValidation.plot = plot_cross_validation

@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['scans', 'half_sample', 'Stability', 'plot_stability', 'stability', 'Sensitivity', 'sensitivity', 'plot_sensitivity']
 
-# %% ../nbs/21_stability.ipynb #bbddffe0
+# %% ../nbs/21_stability.ipynb #ce52f9f5
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Real
 from time import perf_counter
@@ -77,10 +78,16 @@ def _half_width(field, factor, order, settings):
     else: base = {dim: points*spacing(field, dim) for dim, (points, _) in automatic_box(field, order).items()}
     return {dim: factor*width for dim, width in base.items()}
 
-# %% ../nbs/21_stability.ipynb #760812f7
-def _outcome(data, run, settings, order): # target → terms; or a sentence why there are none
+# %% ../nbs/21_stability.ipynb #e066704d
+@contextmanager
+def _quietly(): # and on one core, since there are several processes
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", UbicWarning)
+        yield
+
+# %% ../nbs/21_stability.ipynb #ba88c26c
+def _outcome(data, run, settings, order): # target → terms; or a sentence why there are none
+    with _quietly():
         try:
             sample, settings = run.sample(data), settings | run.changes
             if run.window != 1: settings |= {"half_width": _half_width(sample, run.window, order, settings)}
@@ -135,7 +142,7 @@ def _counted(runs, outcomes, truth):
     true = frozenset((f"{target}_t", frozenset(str(_as_term(term)) for term in right)) for target, right in truth.items())
     return Stability(table, terms, names.get(true, "none of these") if truth else "")
 
-# %% ../nbs/21_stability.ipynb #b10c2d16
+# %% ../nbs/21_stability.ipynb #5ba30701
 _colors = {"as given": "black", "half": "#0072B2", "noise": "#0072B2", "τ₀": "#D55E00", "window": "#009E73", "solver": "#CC79A7"}
 
 def _tex(terms): return [f"${latex(_as_term(term))}$" for term in terms]
@@ -147,7 +154,7 @@ def _label(found, first): # all terms; or, below the first row, what is differen
         known = first.get(target, ())
         added, lost = [t for t in terms if t not in known], [t for t in known if t not in terms]
         change = [f"+ {t}" for t in _tex(added)] + [f"− {t}" for t in _tex(lost)]
-        if found is first: lines.append(f"${latex(_as_term(target))}$: " + ", ".join(_tex(terms)))
+        if found is first or len(change) > len(terms): lines.append(f"${latex(_as_term(target))}$: " + ", ".join(_tex(terms)))
         elif change: lines.append((f"${latex(_as_term(target))}$: " if len(found) > 1 else "") + " ".join(change))
     return "\n".join(lines)
 
@@ -224,10 +231,10 @@ def _runs(levels, seeds, changes): # the first is what all others are compared w
     runs = [_Run("noise", f"{said[level]}, seed {seed}" if len(levels) > 1 else f"seed {seed}", seed, level) for level in levels for seed in seeds]
     return runs + [_Run(varied, setting + where[level], seeds[0], level, **how) for varied, setting, how in changes for level in levels]
 
-# %% ../nbs/21_stability.ipynb #0354082d
+# %% ../nbs/21_stability.ipynb #d1646e2c
 def _first(data, run, settings): # its terms, the highest derivative among its candidates, and seconds
     start = perf_counter()
-    found = _selections(run.sample(data), settings)
+    with _quietly(): found = _selections(run.sample(data), settings)
     order = max((getattr(term, "order", 0) for one in found for term in one.path.system.terms), default=0)
     return _terms(found), order, perf_counter() - start
 
@@ -318,7 +325,7 @@ def sensitivity(
     if not rows: raise ValueError(f"every threshold leaves a single term of {path.system.target}, so there is nothing to scan; look at `select(path)`.")
     return Sensitivity(pd.DataFrame(rows), truth, path.system.target)
 
-# %% ../nbs/21_stability.ipynb #93add4ce
+# %% ../nbs/21_stability.ipynb #831e1b30
 def plot_sensitivity(
     sensitivity: Sensitivity,
     axes=None, # as many matplotlib axes as there are scans; new ones when absent
@@ -329,11 +336,11 @@ def plot_sensitivity(
     if axes is None: _, axes = plt.subplots(1, len(groups), figsize=(4*len(groups), 2.6), layout="constrained", squeeze=False)
     axes = np.ravel(axes)
     for ax, (scan, group) in zip(axes, groups):
-        x = group["tau0"] if scan == "number" else group["tau0"].str.removeprefix("P").astype(float)
+        x = group["tau0"].astype(str).str.removeprefix("P").astype(float)
         for success, color in ((True, "#009E73"), (False, "#D55E00")):
             ax.plot(x[group["success"] == success], group["size"][group["success"] == success], "o", markersize=4 if scan == "number" else 6, color=color, label="true terms" if success else "others")
-        label = r"$\tau_0$" if scan == "number" else r"percentile of $S$ for $\tau_0$"
-        ax.set(xlabel=label, ylabel="chosen size", ylim=(0.5, max(sensitivity.choices["size"]) + 0.8), title=f"{100*sensitivity.rates[scan]:.4g} % of {len(group)} thresholds")
+        label, limits = (r"$\tau_0$", (-0.002, 0.102)) if scan == "number" else (r"percentile of $S$ for $\tau_0$", (53, 102)) # of the whole scan, to show where it ended
+        ax.set(xlabel=label, xlim=limits, ylabel="chosen size", ylim=(0.5, max(sensitivity.choices["size"]) + 0.8), title=f"{100*sensitivity.rates[scan]:.4g} % of {len(group)} thresholds")
         ax.yaxis.get_major_locator().set_params(integer=True)
     return axes
 

@@ -16,11 +16,12 @@ from .library import _fewest, automatic_box, weak
 from .subsets import best_subsets
 from .system import LinearSystem
 
-# %% ../nbs/21a_splits.ipynb #c0520c01
+# %% ../nbs/21a_splits.ipynb #dc4ce172
 def _bic(residuals, size): # of rows × subsets
     n = len(residuals)
     return n*(1 + np.log(2*np.pi*np.sum(residuals**2, axis=0)/n)) + size*np.log(n)
 
+# %% ../nbs/21a_splits.ipynb #85e4a8af
 def _validate(system, train, test, max_size, solver): # BIC on both parts, subset by subset, and their sizes
     part = LinearSystem(system.X[train], system.y[train], system.terms, system.target)
     path = best_subsets(part, max_size, solver)
@@ -29,7 +30,7 @@ def _validate(system, train, test, max_size, solver): # BIC on both parts, subse
     for k, values in enumerate(path.coef): coef[[columns[str(term)] for term in path.terms(k)], k] = values
     return [_bic(system.y[rows, None] - system.X[rows] @ coef, path.sizes) for rows in (train, test)], path.sizes
 
-# %% ../nbs/21a_splits.ipynb #b39e2249
+# %% ../nbs/21a_splits.ipynb #2435babf
 def _pairs(splits, system, groups): # of row numbers
     if splits is None: return [(np.arange(system.n//2), np.arange(system.n//2, system.n))]
     if hasattr(splits, "split"): return list(splits.split(system.X, system.y, groups))
@@ -37,6 +38,7 @@ def _pairs(splits, system, groups): # of row numbers
     except TypeError: raise TypeError(f"`splits` must be a splitter of scikit-learn or a list of pairs of row numbers, found {type(splits).__name__}.") from None
     return pairs
 
+# %% ../nbs/21a_splits.ipynb #3bf5913f
 def _check_pairs(pairs, system):
     if not pairs: raise ValueError("`splits` is empty; give at least one pair of row numbers.")
     for pair in pairs:
@@ -108,7 +110,7 @@ def plot_cross_validation(
 
 CrossValidation.plot = plot_cross_validation
 
-# %% ../nbs/21a_splits.ipynb #276b07e3
+# %% ../nbs/21a_splits.ipynb #42cf3412
 def _cuts(size, parts): # slices of nearly equal length
     ends = np.linspace(0, size, parts + 1).round().astype(int)
     return [slice(int(a), int(b)) for a, b in zip(ends, ends[1:])]
@@ -121,6 +123,7 @@ def _parts(blocks, field): # dim → number
     if np.prod(list(counts.values())) < 2: raise ValueError("`blocks` leaves the field in one piece; give at least two along some axis.")
     return counts
 
+# %% ../nbs/21a_splits.ipynb #00c89443
 def _common_width(field, counts, order): # of the boxes in all blocks
     widths = {}
     for dim, (points, _) in automatic_box(field, order).items():

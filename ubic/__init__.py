@@ -12,8 +12,8 @@ import importlib
 # %% ../nbs/13_api.ipynb #4a15b8a3
 __doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
 
-# %% ../nbs/13_api.ipynb #8c40271c
-_modules = ["accuracy", "bayes", "datasets", "denoise", "field", "library", "posterior", "recipes", "refit", "solvers", "spectral", "terms"]
+# %% ../nbs/13_api.ipynb #764c0b66
+_modules = ["accuracy", "bayes", "datasets", "denoise", "field", "library", "posterior", "recipes", "refit", "repeats", "solvers", "spectral", "splits", "terms"]
 _names = {
     "load": "field", "as_field": "field", "check_field": "field", "add_noise": "field", "plot_field": "field", "save_field": "field", "UbicWarning": "field",
     "Term": "terms", "Equation": "terms", "candidates": "terms", "coefficient_error": "terms",
@@ -22,6 +22,7 @@ _names = {
     "SubsetPath": "subsets", "best_subsets": "subsets",
     "Selection": "criterion", "select": "criterion",
     "Discovery": "pipeline", "discover": "pipeline",
+    "Stability": "repeats", "stability": "repeats",
     "UBICRegressor": "estimator",
     "write_report": "report",
 }

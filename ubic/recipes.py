@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['paper_terms', 'recipes', 'published', 'refit_settings', 'published_refits', 'published_noise', 'published_gamma',
-           'published_curves', 'Recipe', 'get_recipe', 'clean', 'noisy', 'denoised', 'apply', 'reproduce', 'compare',
-           'compare_curves', 'plot_figure', 'results', 'snapshot', 'save_results', 'load_results']
+           'published_sensitivity', 'published_splits', 'published_split_curves', 'published_curves', 'Recipe',
+           'get_recipe', 'clean', 'noisy', 'denoised', 'apply', 'reproduce', 'compare', 'compare_curves', 'plot_figure',
+           'results', 'snapshot', 'save_results', 'load_results']
 
 # %% ../nbs/10a_recipes.ipynb #fcde61fb
 from dataclasses import dataclass
@@ -130,6 +131,24 @@ published_gamma = pd.DataFrame([
     ("burgers", "u", 1.6297), ("kdv", "u", 2.9226), ("ks", "u", 1.3739), ("navier_stokes", "w", 7.3091),
     ("reaction_diffusion", "u", 1.6379), ("reaction_diffusion", "v", 1.6363), ("gray_scott", "u", 1.8323), ("gray_scott", "v", 3.6754),
 ], columns=["dataset", "target", "lam"]).set_index(["dataset", "target"])
+
+# %% ../nbs/10a_recipes.ipynb #eca9809d
+published_sensitivity = pd.DataFrame([
+    ("burgers", "u", 100, 100), ("kdv", "u", 90, 80), ("ks", "u", 100, 100), ("navier_stokes", "w", 82, 80),
+    ("reaction_diffusion", "u", 93.33, 100), ("reaction_diffusion", "v", 100, 100), ("gray_scott", "u", 100, 100), ("gray_scott", "v", 100, 100),
+], columns=["dataset", "target", "number", "percentile"]).set_index(["dataset", "target"])
+
+# %% ../nbs/10a_recipes.ipynb #f58755e4
+published_splits = pd.DataFrame([
+    ("burgers", "single", 3, 2), ("burgers", "RepeatedKFold", 5, 2), ("burgers", "ShuffleSplit", 2, 2),
+    ("kdv", "single", 5, 5), ("kdv", "RepeatedKFold", 7, 5), ("kdv", "ShuffleSplit", 7, 5),
+    ("ks", "single", 3, 3), ("ks", "RepeatedKFold", 3, 3), ("ks", "ShuffleSplit", 3, 3),
+], columns=["dataset", "splits", "training", "validation"]).set_index(["dataset", "splits"])
+
+published_split_curves = {
+    ("burgers", "single"): [-32402.92, -38553.67, -38546.88, -38545.53, -38551.70],
+    ("kdv", "RepeatedKFold"): [-1291.27, -12089.75, -12241.69, -12343.78, -12472.22, -12464.71],
+}
 
 # %% ../nbs/10a_recipes.ipynb #59973cee
 published_curves = {

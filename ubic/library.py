@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['difference', 'corner_wave_number', 'automatic_box', 'bump', 'weak', 'strong']
 
-# %% ../nbs/06_library.ipynb #3c687b26
+# %% ../nbs/06_library.ipynb #412e2897
 from functools import cached_property
 from itertools import product
 from math import ceil, comb, prod
@@ -16,6 +16,7 @@ from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
 from tqdm import tqdm
+from .denoise import _noise
 from .field import Unreadable, _as_names, _computing, _flat_axes, as_rng, check_field, check_whole, compute, is_chunked, need, space_dims, spacing
 from .system import LinearSystem, from_triangle, of_target, triangle
 from .terms import Term, by_parts, candidates, evaluate, parse_term
@@ -66,13 +67,13 @@ def difference(
         along[-1 - i] = np.tensordot(backward, u[len(u) - 1 - i::-1][:ends], 1)/step**d
     return result
 
-# %% ../nbs/06_library.ipynb #18de831b
+# %% ../nbs/06_library.ipynb #a871f1ba
 def _steps(ds): return {dim: spacing(ds, dim) for dim in [*space_dims(ds), "t"]}
 
 class _Jets:
     "Data and their derivatives, each computed once."
-    def __init__(self, ds, differentiate, steps): # function (array, dim, step, order, axis); grid spacing of each axis
-        self.dims, self.differentiate, self.steps, self.known = list(steps), differentiate, steps, {}
+    def __init__(self, ds, differentiate, steps, noise=()): # function (array, dim, step, order, axis); grid spacing of each axis; unknown → standard deviation of its noise
+        self.dims, self.differentiate, self.steps, self.known, self.noise = list(steps), differentiate, steps, {}, dict(noise)
         self.values = {name: np.asarray(ds[name].values, float) for name in ds.data_vars}
 
     def derive(self, array, axes):
@@ -87,6 +88,12 @@ class _Jets:
         if len(powers) == 1 and powers[0][1] == 1: return self(powers[0][0], axes)
         return self.derive(_product((self.values[name] for name, power in powers for _ in range(power)), self.shape), axes)
 
+    def power(self, name, axes, n): # of data or derivative; see the text for what noise adds to it
+        u, variance = self(name, axes), 0 if axes else self.noise.get(name, 0)**2
+        before, now = 1.0, u
+        for k in range(1, n): before, now = now, u*now - k*variance*before if variance else u*now
+        return now
+
     @property
     def shape(self): return next(iter(self.values.values())).shape
 
@@ -99,7 +106,7 @@ def _smooth(box): # local quartics over a quarter of the box
 
 def _around(box): return max(3, box[0]//4) # points on each side of the local fit
 
-# %% ../nbs/06_library.ipynb #24c6084d
+# %% ../nbs/06_library.ipynb #b1220426
 def _product(factors, shape): # of arrays, for powers too: `**` is slower; a field of ones when there are none
     result = None
     for factor in factors: result = factor if result is None else result*factor
@@ -107,7 +114,7 @@ def _product(factors, shape): # of arrays, for powers too: `**` is slower; a fie
 
 def _conservative_pieces(term, jets): # (axes on the weight, data product, factor)
     for (axes, monomial), factor in by_parts(term).items():
-        yield axes, _product((jets(*jet) for jet, power in monomial for _ in range(power)), jets.shape), factor*(-1)**len(axes)
+        yield axes, _product((jets.power(*jet, power) for jet, power in monomial), jets.shape), factor*(-1)**len(axes)
 
 # %% ../nbs/06_library.ipynb #b82295d8
 _one = (), "" # the factor 1
@@ -151,7 +158,7 @@ def _some_lines(ds, dim): # the field on at most about 4096 lines along one axis
     stride = ceil(max(1, prod(others.values())/most)**(1/len(others)))
     return compute(ds.isel({other: slice(None, None, stride) for other in others}), ", ".join(ds.data_vars))
 
-# %% ../nbs/06_library.ipynb #3bd89e79
+# %% ../nbs/06_library.ipynb #3110e1e2
 class _Survey:
     "What a library wants to know of a field beforehand, each found once."
     def __init__(self, ds): self.ds = ds # a checked field
@@ -161,6 +168,9 @@ class _Survey:
 
     @cached_property
     def steps(self): return _steps(self.ds)
+
+    @cached_property
+    def noise(self): return {name: _noise(u.data, name) for name, u in self.ds.data_vars.items()}
 
     @cached_property
     def corners(self): # mean of the unknowns
@@ -384,7 +394,7 @@ class _Rows:
     def part(self, ds, tile): # of the field, as far as the boxes of a tile reach
         return ds.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
 
-# %% ../nbs/06_library.ipynb #10d6a030
+# %% ../nbs/06_library.ipynb #86e86ee6
 _many = 2**18 # boxes
 
 def _apart(grid): # points from one centre to the next
@@ -392,8 +402,8 @@ def _apart(grid): # points from one centre to the next
 
 class _GridRows(_Rows):
     "One row for every box of the grid, or for some of them."
-    def __init__(self, survey, terms, targets, box, chosen=None): # numbers of the boxes, in order; None for all
-        self.terms, self.targets, self.box, self.steps, self.chosen, self.every = terms, targets, box, survey.steps, chosen, chosen is None
+    def __init__(self, survey, terms, targets, box, noise, chosen=None): # unknown → noise; numbers of the boxes, in order, None for all
+        self.terms, self.targets, self.box, self.steps, self.chosen, self.every, self.noise = terms, targets, box, survey.steps, chosen, chosen is None, noise
         grid = _GridOfBoxes(survey.ds.sizes, self.steps, box)
         jets = {jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}
         around = {dim: 0 if dim == "t" and not any("t" in axes for _, axes in jets) else _around(box[dim]) for dim in box}
@@ -412,7 +422,7 @@ class _GridRows(_Rows):
         return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers)
 
     def table(self, part, tile):
-        origin, jets = self.origin(tile), _Jets(part, _smooth(self.box), self.steps)
+        origin, jets = self.origin(tile), _Jets(part, _smooth(self.box), self.steps, self.noise)
         boxes = _GridOfBoxes(part.sizes, self.steps, self.box, [np.arange(*tile[dim])*self.stride[dim] + self.box[dim][0] - origin[dim] for dim in self.steps])
         columns = [boxes(_conservative_pieces(term, jets)) for term in [*self.terms, *self.targets]]
         return np.stack(columns, axis=1)[self.taken(tile)]
@@ -557,7 +567,7 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #ada9bab0
+# %% ../nbs/06_library.ipynb #9d82c0ad
 def weak(
     ds, # field
     target=None, # unknown whose time derivative is explained, or a list of them; needed when there are several
@@ -580,7 +590,7 @@ def weak(
     if make is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
     targets, terms = _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order)
     if rows is not None: _check_rows(rows, terms)
-    systems = _systems(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy), terms, targets)
+    systems = _systems(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy, _pick_known(survey.ds, known)), terms, targets)
     return _one_or_all(systems, target)
 
 def _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
@@ -593,15 +603,20 @@ def _time_order(targets): return targets[0].order
 
 def _one_or_all(systems, target): return next(iter(systems.values())) if target is None or isinstance(target, str) else systems
 
-# %% ../nbs/06_library.ipynb #49d64c10
-def _grid_rows(survey, terms, targets, half_width, order, rows, rng, _):
+# %% ../nbs/06_library.ipynb #26b5b491
+def _grid_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
     box = _chosen_box(survey, terms, half_width, order, _time_order(targets))
-    whole = _GridRows(survey, terms, targets, box)
+    noise = _noise_of(survey, terms, known)
+    whole = _GridRows(survey, terms, targets, box, noise)
     if rows is None or rows == whole.n: return whole
     if rows > whole.n: raise ValueError(f"`rows` is {rows}, but this field has room for {whole.n} boxes; give fewer, or None for all.")
-    return _GridRows(survey, terms, targets, box, np.sort(rng.choice(whole.n, rows, replace=False)))
+    return _GridRows(survey, terms, targets, box, noise, np.sort(rng.choice(whole.n, rows, replace=False)))
 
-def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy):
+def _noise_of(survey, terms, known): # of the unknowns, where powers make it matter
+    if not any(power > 1 for term in terms for _, power in term.powers + term.inner): return {}
+    return {name: level for name, level in survey.noise.items() if name not in known}
+
+def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
     ds, dims = survey.ds, list(survey.steps)
     _check_accuracy(accuracy)
     widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | _per_axis("half_width", half_width, dims)

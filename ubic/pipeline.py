@@ -112,7 +112,7 @@ def _middle(field, box, most=2**23): # the middle of a large field: at most so m
     middle = field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
     return compute(middle, ", ".join(field.data_vars))
 
-# %% ../nbs/10_pipeline.ipynb #e8394b34
+# %% ../nbs/10_pipeline.ipynb #4ebc7f13
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
     def __init__(self, field, target, time_order, box):
@@ -130,9 +130,9 @@ class _Contest:
         return self.known[key]
 
     def enough(self, look): # the chosen terms; or, when they leave more than noise, the first larger subset that does not
-        chosen, largest = self.fit(look.terms), int(np.argmin(look.bic))
-        if chosen is None or not chosen.leaves_more or not self.completes(look, largest, chosen): return look.terms
-        return next(look.path.terms(k) for k in range(look.k + 1, largest + 1) if self.completes(look, k, chosen))
+        chosen, largest = self.fit(look.terms), max(int(np.argmin(look.bic)), min(look.k + 2, len(look.bic) - 1))
+        if chosen is None or not chosen.leaves_more: return look.terms
+        return next((look.path.terms(k) for k in range(look.k + 1, largest + 1) if self.completes(look, k, chosen)), look.terms)
 
     def completes(self, look, k, chosen): # whether the k-th subset leaves noise only
         fit = self.fit(look.path.terms(k)) if k > look.k else None

@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help discover test lab docs paper bench export clean
+.PHONY: help discover test lab docs paper bench scoreboard export clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 discover: $(VENV)/.core ## find the PDE behind a Burgers field with 30 % noise, and draw it
 	@mkdir -p out
@@ -30,6 +30,9 @@ paper: $(VENV)/.all ## run every notebook in full, slow cells included, and keep
 
 bench: $(VENV)/.all ## measure speed beside other packages
 	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m benchmarks --full
+
+scoreboard: $(VENV)/.all ## find fourteen PDEs that are not in the paper, at four noise levels
+	@OMP_NUM_THREADS=1 TQDM_DISABLE= $(RUN) -m benchmarks.scoreboard --workers $(JOBS)
 
 export: $(VENV)/.all ## for authors: write the package and README.md from the notebooks
 	@$(BIN)/nbdev_export

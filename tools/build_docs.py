@@ -16,7 +16,7 @@ SITE = ROOT / "_docs"
 SETTINGS = configparser.ConfigParser(delimiters=["="])
 SETTINGS.read(ROOT / "settings.ini", encoding="utf-8")
 SETTINGS = SETTINGS["DEFAULT"]
-PARTS = [("Chapters", "."), ("The paper", "paper"), ("Supplement", "supplement"), ("Tutorials", "tutorials")]
+PARTS = [("Chapters", "."), ("The paper", "paper"), ("Supplement", "supplement"), ("Beyond the paper", "beyond"), ("Tutorials", "tutorials")]
 EXTENSIONS = ["myst_nb", "sphinx_copybutton"]
 OPTIONS = dict(
     project=SETTINGS["title"], author=SETTINGS["author"], copyright=SETTINGS["copyright"], release=SETTINGS["version"], extensions=EXTENSIONS,

@@ -171,12 +171,13 @@ def test_mcmc_on_the_published_burgers_system(reference):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beta, size", [(0.01, 2), (0.125, 3)])
-def test_the_published_sampler_on_the_published_kdv_system(reference, beta, size):
-    "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; the exact posterior of the same model does not."
+@pytest.mark.parametrize("beta, sizes", [(0.01, {2}), (0.125, {2, 3, 4})])
+def test_the_published_sampler_on_the_published_kdv_system(reference, beta, sizes):
+    "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; each chain ends in a subset of its own; the exact posterior of the same model does not."
     system = kdv(reference)
-    published = spike_slab(system, beta, "smc", "paper", collapse=False, draws=4000, cache=False)
-    assert len(published.support) == size
+    with pytest.warns(UbicWarning, match="R-hat"): published = spike_slab(system, beta, "smc", "paper", collapse=False, draws=4000, cache=False)
+    visited = published.inclusion[published.probability > 0.05].sum(axis=1)
+    assert set(visited) <= sizes
     assert len(spike_slab(system, beta, mode="paper").support) == 5
 
 

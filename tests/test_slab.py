@@ -171,12 +171,13 @@ def test_mcmc_on_the_published_burgers_system(reference):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beta, size", [(0.01, 2), (0.125, 3)])
-def test_the_published_sampler_on_the_published_kdv_system(reference, beta, size):
-    "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; the exact posterior of the same model does not."
+@pytest.mark.parametrize("beta, sizes", [(0.01, {2}), (0.125, {2, 3, 4})])
+def test_the_published_sampler_on_the_published_kdv_system(reference, beta, sizes):
+    "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; each chain ends in a subset of its own; the exact posterior of the same model does not."
     system = kdv(reference)
-    published = spike_slab(system, beta, "smc", "paper", collapse=False, draws=4000, cache=False)
-    assert len(published.support) == size
+    with pytest.warns(UbicWarning, match="R-hat"): published = spike_slab(system, beta, "smc", "paper", collapse=False, draws=4000, cache=False)
+    visited = published.inclusion[published.probability > 0.05].sum(axis=1)
+    assert set(visited) <= sizes
     assert len(spike_slab(system, beta, mode="paper").support) == 5
 
 
@@ -194,7 +195,7 @@ def test_chains_are_kept_and_resumed(monkeypatch, tmp_path):
             if len(drawn) == 2: raise KeyboardInterrupt
             drawn.append(seed)
             rng = np.random.default_rng(seed)
-            return {"coef": rng.standard_normal((500, 3)), "inclusion": np.ones((500, 3)), "sigma": rng.random(500)}
+            return {"coef": rng.standard_normal((1000, 3)), "inclusion": np.ones((1000, 3)), "sigma": rng.random(1000)}
         return one
     monkeypatch.setattr(slab, "_chain", chain)
     with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc")
@@ -202,7 +203,7 @@ def test_chains_are_kept_and_resumed(monkeypatch, tmp_path):
     with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc", chains=5)
     assert len(first) == 2 and len(drawn) == 2 and not set(first) & set(drawn)
     drawn[:] = []
-    assert spike_slab(toy(), 0.3, "mcmc").coef.shape == (2000, 3) and not drawn
+    assert spike_slab(toy(), 0.3, "mcmc").coef.shape == (4000, 3) and not drawn
 
 
 @pytest.mark.parametrize("noise, n", [(10, 20), (30, 20), (30, 200)])
@@ -228,7 +229,7 @@ def test_kept_chains_know_nothing_of_units(monkeypatch, tmp_path):
     "Powers of two change units without any rounding, so both systems read the same chains."
     import ubic.slab as slab
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    def chain(*settings): return lambda seed: {"coef": np.random.default_rng(seed).standard_normal((500, 3)), "inclusion": np.ones((500, 3)), "sigma": np.ones(500)}
+    def chain(*settings): return lambda seed: {"coef": np.random.default_rng(seed).standard_normal((1000, 3)), "inclusion": np.ones((1000, 3)), "sigma": np.ones(1000)}
     monkeypatch.setattr(slab, "_chain", chain)
     system = toy()
     plain, other = spike_slab(system, 0.3, "mcmc"), spike_slab(LinearSystem(1024*system.X, 2*system.y), 0.3, "mcmc")
@@ -247,6 +248,16 @@ def test_subsets_by_name_or_number():
 
 def test_any_generator_will_do():
     assert spike_slab(toy(), 0.3, seed=np.random.RandomState(0)).coef.shape == spike_slab(toy(), 0.3, seed=np.random.default_rng(0)).coef.shape
+
+
+def test_part_of_a_chain_is_not_kept(monkeypatch, tmp_path):
+    "An interrupted PyMC returns the draws it has; they must not pass for the chain."
+    import ubic.slab as slab
+    monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
+    monkeypatch.setattr(slab, "_chain", lambda *_: lambda seed: {"coef": np.zeros((30, 3)), "inclusion": np.ones((30, 3)), "sigma": np.ones(30)})
+    for cache in (True, False):
+        with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc", draws=500, cache=cache)
+    assert not list(tmp_path.iterdir())
 
 
 def test_nothing_included():

@@ -110,7 +110,7 @@ def check_sampling(
     check_whole("tune", tune, 1)
     check_whole("chains", chains, 1)
 
-# %% ../nbs/20a_sampling.ipynb #f3a2ac79
+# %% ../nbs/20a_sampling.ipynb #c705e10b
 def sampled(
     name: str, # of the model and its version
     like: Likelihood,
@@ -125,9 +125,13 @@ def sampled(
     maker = chain.__module__, _version("pymc"), _version("nutpie") # code compiled in a notebook need not round like that of the package
     about = {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(repr((maker, sorted(settings.items()))))}
     kept = []
+    def whole(s):
+        drawn = chain(int(s))
+        if len(next(iter(drawn.values()))) < settings.get("draws", 0): raise KeyboardInterrupt # PyMC hands back what it has when it is interrupted
+        return drawn
     for s in tqdm(_generator(seed).integers(2**31, size=chains), desc=name, unit="chain", leave=False, delay=2):
         path = cache_folder()/f"{name}-{_fingerprint(about | {'seed': np.array(s)})[:16]}.npz"
-        kept.append(_cached(path, lambda: chain(int(s))) if cache else chain(int(s)))
+        kept.append(_cached(path, lambda: whole(s)) if cache else whole(s))
     return _inference(kept, like)
 
 # %% ../nbs/20a_sampling.ipynb #9d40d072

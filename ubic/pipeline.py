@@ -21,7 +21,7 @@ from .refit import Refitter
 from .subsets import _path, best_subsets
 from .terms import coefficient_error
 
-# %% ../nbs/10_pipeline.ipynb #fffc1e25
+# %% ../nbs/10_pipeline.ipynb #0d2e5536
 class Discovery(Mapping):
     "The equation found for each unknown."
     def __init__(self,
@@ -42,7 +42,7 @@ class Discovery(Mapping):
 
     def errors(self) -> dict: # unknown → percentage error of each coefficient, when the true PDE is known
         truth = true_pde(self.field)
-        return {target: coefficient_error(self.pde()[target], truth[target]) for target in self if target in truth}
+        return {target: coefficient_error(self.pde().get(target, {}), truth[target]) for target in self if target in truth}
 
     def __repr__(self): return "\n\n".join(map(str, self.values()))
 
@@ -198,19 +198,19 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, rivals=rivals, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #4646df65
+# %% ../nbs/10_pipeline.ipynb #1f340855
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain, or a list of them; None for all
     denoise=None, # "ksvd", or any function from field to field; the weak form alone stands a lot of noise
     derivative_order: int | None = None, # highest derivative among the candidates; None to find out: at most 4, and 2 where there is more than one space axis
-    time_order: int | None = None, # order of the time derivative to explain; None to find out: the second where the first cannot be explained
     power: int = 2, # highest power among the candidates
     max_size: int | None = None, # largest number of terms
     solver: str = "exact", # of the best-subset problem
     time_limit: float | None = None, # seconds for that solver; None for its own limit
     mode: str = "unit_free", # or "paper"
     tau0=None, # threshold of Algorithm 1
+    time_order: int | None = None, # order of the time derivative to explain; None to find out: the second for a single unknown whose first one cannot be explained
     recipe: str | None = None, # name of a dataset of the paper, to use the paper's settings instead of all of the above
     **settings, # further settings of `library.weak`, for instance `terms`, or `known` fields
 ) -> Discovery:
@@ -223,7 +223,7 @@ def discover(
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #07015038
+# %% ../nbs/10_pipeline.ipynb #700b30c6
 def _walk(field, target, denoise, order, time_order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
     for name in settings:
@@ -233,11 +233,12 @@ def _walk(field, target, denoise, order, time_order, settings, max_size, *stages
     survey = library._Survey(field)
     targets = _targets(survey, target, settings.get("known", ()))
     looked = survey if used is field else library._Survey(used)
+    alone = len(_targets(survey, None, settings.get("known", ()))) == 1 # several unknowns tell their own past
     systems = cache(lambda order, time_order: _heard(lambda: library.weak(looked, targets, derivative_order=order, time_order=time_order, **settings))) # one library for all targets
     for name in targets:
         looks, heard = _look(systems, survey, name, order, time_order or 1, settings, max_size, *stages)
         found[name] = _concluded(looks)
-        if time_order is None and not _accounted(found[name]):
+        if time_order is None and alone and not _accounted(found[name]):
             looks, more = _look(systems, survey, name, order, 2, settings, max_size, *stages)
             second = _concluded(looks)
             if _accounted(second) and _unexplained(second) < _unexplained(found[name]): found[name], heard = second, more

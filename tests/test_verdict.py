@@ -104,3 +104,18 @@ def test_powers_lose_the_bias_of_noise():
     plain, unbiased = float((field.u**3).mean()), float(jets.power("u", "", 3).mean())
     assert abs(unbiased - (u**3).mean()) < 0.1*abs(plain - (u**3).mean())
     assert _noise_of(_survey(field), [Term.parse("u_x")], ()) == {} and _noise_of(_survey(field), terms, ("u",)) == {}
+
+
+def test_noise_is_measured_and_told():
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
+    assert found.noise["u"] == pytest.approx(30, rel=0.05) and "Noise measured: " in repr(found) and "Noise measured: " in found._repr_html_()
+
+
+def test_what_is_left_must_be_white():
+    from dataclasses import replace
+    selection = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 10, seed=0))["u"]
+    assert selection.refit.white and selection.verdict == "clear"
+    rng, (rows, columns) = np.random.default_rng(0), selection.refit.shape
+    striped = np.repeat(rng.standard_normal((rows, columns//2 + 1)), 2, axis=1)[:, :columns].ravel()
+    doubtful = replace(selection, refit=replace(selection.refit, residual=striped))
+    assert not doubtful.refit.white and doubtful.verdict == "fragile" and "neighbouring boxes" in doubtful.verdict.reasons[0]

@@ -51,7 +51,7 @@ def _draw(found, path):
     write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     print(f"figure: {path}", file=sys.stderr)
 
-# %% ../nbs/12_cli.ipynb #d6d26bb1
+# %% ../nbs/12_cli.ipynb #8500ee71
 def _as_text(found):
     for target, selection in found.items():
         print(selection, "", selection.table().to_string(float_format="{:.4g}".format), sep="\n")
@@ -60,7 +60,7 @@ def _as_text(found):
 
 def _as_json(found):
     rows = {target: {"equation": str(s.equation), "terms": list(map(str, s.terms)), "coef": list(s.coef), "std": list(s.std), "lam": s.lam if isfinite(s.lam) else None,
-                     "size": s.size, "advice": s.advice} for target, s in found.items()}
+                     "size": s.size, "verdict": str(s.verdict), "reasons": list(s.verdict.reasons), "advice": s.advice} for target, s in found.items()}
     print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
 
 # %% ../nbs/12_cli.ipynb #5b284da4

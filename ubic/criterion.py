@@ -134,7 +134,7 @@ def _table(self) -> pd.DataFrame:
 Selection.runner_up, Selection.margin = property(_runner_up), property(_margin)
 Selection.pde, Selection.table = _pde, _table
 
-# %% ../nbs/09_criterion.ipynb #a96d6322
+# %% ../nbs/09_criterion.ipynb #fbe79e15
 def _summary(self):
     penalty = "BIC alone" if self.lam == -np.inf else f"λ = {self.lam:.4g}"
     return f"size {self.size} of {self.path.sizes[-1]}, {penalty}, τ₀ = {self.tau0:.4g}, {self.evidence.mode.replace('_', '-')} mode{_rival(self)}"
@@ -144,16 +144,17 @@ def _rival(self):
     size = self.path.sizes[self.runner_up]
     return f", margin {self.margin:.4g} to size {size}" if self.margin >= 0 else f"; UBIC by itself would take size {size}" # the fit with noise in all terms has the last word
 
-def _sentences(self): # what to read below the equation
+def _sentences(self): # verdict and advice, to be read below the equation
     told = [] if self.rivals is None else [f"Verdict: {self.verdict!r}."] # looked for by those who look for rivals
     return told + self.advice
 
-def _show_text(self): return "\n".join([str(self.equation), _summary(self), *_sentences(self)])
+def _show_text(self): return "\n".join([str(self.equation), _summary(self), *self.sentences])
 
 def _show_html(self):
-    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in _sentences(self))
+    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in self.sentences)
     return f"<p>${self.equation.latex}$</p><p>{_summary(self)}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
 
+Selection.sentences = property(_sentences)
 Selection.__repr__ = Selection.__str__ = _show_text
 Selection._repr_html_ = _show_html
 
@@ -265,7 +266,7 @@ class Verdict(str):
 
     def __repr__(self): return ": ".join([str(self), "; ".join(self.reasons)] if self.reasons else [str(self)])
 
-# %% ../nbs/09_criterion.ipynb #eea8e781
+# %% ../nbs/09_criterion.ipynb #1a40e40f
 def _other_thresholds(self): # τ₀ → size, where half or twice the threshold chooses another size
     lam_max = self.trace[0]["lam"]
     sizes = {tau0: int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, lam_max, self.gamma, tau0)[0]]) for tau0 in (self.tau0/2, self.tau0, 2*self.tau0)}
@@ -275,6 +276,7 @@ def _weak_points(self, simpler):
     for terms in simpler: yield f"{', '.join(map(str, terms))} alone would do as well"
     if self.runner_up is not None and self.margin < 6: yield f"size {self.path.sizes[self.runner_up]} is {max(self.margin, 0):.2g} behind in UBIC"
     for tau0, size in _other_thresholds(self).items(): yield f"τ₀ = {tau0:.3g} would choose size {size}"
+    if self.refit is not None and not self.refit.white: yield "what is left is no noise: neighbouring boxes resemble each other"
     if self.unexplained: yield f"{self.unexplained:.3g} times the noise is left unexplained"
     for term, c, std in zip(self.terms, self.coef, self.std):
         if abs(c) < 2*std: yield f"the coefficient of {term} is hardly different from zero"

@@ -5,23 +5,23 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #9e269925
+# %% ../nbs/10_pipeline.ipynb #30565209
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from inspect import signature
 import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import select
-from .field import UbicWarning, check_field, check_whole, compute, plot_field, space_dims, true_pde
+from .field import UbicWarning, check_field, check_whole, compute, is_chunked, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import Refitter
 from .subsets import _path, best_subsets
 from .terms import coefficient_error
 
-# %% ../nbs/10_pipeline.ipynb #0d2e5536
+# %% ../nbs/10_pipeline.ipynb #0cdf786d
 class Discovery(Mapping):
     "The equation found for each unknown."
     def __init__(self,
@@ -44,9 +44,17 @@ class Discovery(Mapping):
         truth = true_pde(self.field)
         return {target: coefficient_error(self.pde().get(target, {}), truth[target]) for target in self if target in truth}
 
-    def __repr__(self): return "\n\n".join(map(str, self.values()))
+    @cached_property
+    def noise(self) -> dict: # unknown → measured noise in percent of the standard deviation of what is left without it, as `add_noise` counts it
+        levels = denoising.noise_level(self.field)
+        return {name: float(100*level/np.sqrt(max(float(self.field[name].var()) - level**2, 1e-300))) for name, level in levels.items()}
 
-    def _repr_html_(self): return "".join(selection._repr_html_() + _picture(selection.plot) for selection in self.values())
+    def _told(self): # nothing where it would mean to read a large store once more
+        return [] if is_chunked(self.field) else [f"Noise measured: {', '.join(f'{percent:.3g} % of {name}' for name, percent in self.noise.items())}."]
+
+    def __repr__(self): return "\n\n".join([*map(str, self.values()), *self._told()])
+
+    def _repr_html_(self): return "".join([selection._repr_html_() + _picture(selection.plot) for selection in self.values()] + [f"<p>{sentence}</p>" for sentence in self._told()])
 
 # %% ../nbs/10_pipeline.ipynb #87ef540d
 def _picture(draw): # <img> of what `draw` plots

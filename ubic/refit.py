@@ -87,7 +87,7 @@ def _least_squares(X, y): # of white rows: coefficients, their covariance for un
     coef = inverse @ (Q.T @ y)
     return coef, inverse @ inverse.T, y - X @ coef
 
-# %% ../nbs/09a_refit.ipynb #b1dcf984
+# %% ../nbs/09a_refit.ipynb #7daea731
 @dataclass(frozen=True, eq=False)
 class Refit:
     "Coefficients of one equation by total least squares."
@@ -98,6 +98,7 @@ class Refit:
     noise: dict # unknown → measured standard deviation of its noise
     residual: np.ndarray # what is left in each box, made independent and of unit variance by the measured noise
     converged: bool
+    shape: tuple = () # of the lattice of boxes
 
     @property
     def std(self): return np.sqrt(np.diag(self.cov))
@@ -111,6 +112,10 @@ class Refit:
     def explains(self): return self.fair and self.excess**2 < 1 + 2.5*np.sqrt(2/self.rows) # no more is left than noise would leave
     @property
     def leaves_more(self): return bool(self.excess**2 >= 1 + 2.5*np.sqrt(2/self.rows)) # terms are missing; False when nothing was fitted
+    @property
+    def white(self): # whether neighbours on the lattice have nothing in common, to four standard deviations
+        r = (self.residual/self.excess).reshape(self.shape or (-1,))
+        return all(abs(np.mean(np.take(r, range(1, n), axis)*np.take(r, range(n - 1), axis))) < 4/np.sqrt(r.size*(n - 1)/n) for axis, n in enumerate(r.shape) if n > 1)
     @property
     def score(self): return float(2*self.rows*np.log(self.excess) + len(self.terms)*np.log(self.rows)) # BIC, for comparisons on the same boxes
     @property
@@ -168,7 +173,7 @@ def _step(refitter, state, terms, coef): # one linearised problem; the data them
     correction = _spread_back(refitter, A, solve_triangular(root, rest, lower=True, trans="T"))
     return coef + delta, {name: u - correction.get(name, 0) for name, u in refitter.data.items()}, spread, rest
 
-# %% ../nbs/09a_refit.ipynb #4a07448f
+# %% ../nbs/09a_refit.ipynb #30e1738d
 @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
 def _fit(self,
     terms, # of the equation
@@ -177,7 +182,7 @@ def _fit(self,
 ) -> Refit:
     "Coefficients of one equation."
     size, state = len(terms), None
-    refit = Refit(str(self.target), list(terms), np.full(size, np.nan), np.full((size, size), np.nan), self.noise, np.full(self.rows, np.nan), False)
+    refit = Refit(str(self.target), list(terms), np.full(size, np.nan), np.full((size, size), np.nan), self.noise, np.full(self.rows, np.nan), False, tuple(self.pairs.shape))
     try:
         coef = _least_squares(*self._system(self.data, terms)[:2])[0]
         for step in range(most_steps):

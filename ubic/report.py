@@ -38,12 +38,12 @@ def coefficient_table(
     low, high = selection.coef - 2*selection.std, selection.coef + 2*selection.std
     return pd.DataFrame({"coefficient": selection.coef, "std": selection.std, "- 2 std": low, "+ 2 std": high}, index=pd.Index(map(str, selection.terms), name="term"))
 
-# %% ../nbs/11_report.ipynb #8bdbd0cb
+# %% ../nbs/11_report.ipynb #a6dd770f
 _style = "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse}td,th{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right}img{max-width:100%}"
 
 def _section(target, selection):
     def table(frame): return frame.to_html(float_format="{:.5g}".format, border=0)
-    advice = "".join(f"<p><em>{html.escape(sentence)}</em></p>" for sentence in selection.advice)
+    advice = "".join(f"<p><em>{html.escape(sentence)}</em></p>" for sentence in selection.sentences)
     return (f"<h2>{html.escape(target)}</h2>{_typeset(selection.equation)}<p><code>{html.escape(str(selection.equation))}</code></p>"
             f"{advice}{table(coefficient_table(selection))}<h3>Compared with</h3>{table(selection.table())}{_picture(selection.plot)}")
 

@@ -74,6 +74,8 @@ def test_time_order_bad_inputs():
     with pytest.raises(ValueError, match="`time_order`"): strong(field, time_order=0)
     with pytest.raises(ValueError, match="`terms` has u_t"): weak(field, terms=["u_t", "u"])
     with pytest.raises(ValueError, match="`order` along t"): weak(field, time_order=2, order={"t": 1})
+    with pytest.raises(ValueError, match="`time_order` is 3"): ubic.refit.total_least_squares(field, ["u"], time_order=3)
+    with pytest.raises(TypeError, match="`data` must be a field or a LinearSystem, found int"): ubic.stability(3)
 
 
 def test_derivatives_of_products_agree_with_the_product_rule():

@@ -76,7 +76,7 @@ def tune(
         lam, now = lam_max*j/n_delta, new
     return now, lam, trace
 
-# %% ../nbs/09_criterion.ipynb #886889d4
+# %% ../nbs/09_criterion.ipynb #1a5a8064
 @dataclass(frozen=True, eq=False)
 class Selection:
     "The chosen equation and the evidence for it."
@@ -89,6 +89,7 @@ class Selection:
     advice: list # sentences worth reading before trusting the result
     refit: object = None # sharper coefficients of the chosen terms, when there are any
     rivals: list | None = None # other equations that explain the data as well; None when nobody has looked for them
+    n_delta: int = 3 # steps of λ
     unexplained: float | None = None # what the chosen equation leaves, in units of the noise, where that is more than chance allows
 
     @property
@@ -209,7 +210,7 @@ def _advice(path, bic, k, trace, tau0):
                           "consider a smaller `tau0` if these terms make sense.")
     return advice
 
-# %% ../nbs/09_criterion.ipynb #bc257d5c
+# %% ../nbs/09_criterion.ipynb #0f4d1eb5
 def select(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper": the paper to the letter
@@ -227,7 +228,7 @@ def select(
     bic, sizes = found.bic, path.sizes
     tau0 = _threshold(tau0, bic, sizes)
     k, lam, trace = tune(bic, found.uncertainty, sizes, _largest_lambda(found, gamma), gamma, tau0, n_delta)
-    return Selection(found, k, lam, gamma, tau0, trace, _advice(path, bic, k, trace, tau0))
+    return Selection(found, k, lam, gamma, tau0, trace, _advice(path, bic, k, trace, tau0), n_delta=n_delta)
 
 # %% ../nbs/09_criterion.ipynb #929c8faa
 def equivalents(
@@ -266,10 +267,10 @@ class Verdict(str):
 
     def __repr__(self): return ": ".join([str(self), "; ".join(self.reasons)] if self.reasons else [str(self)])
 
-# %% ../nbs/09_criterion.ipynb #1a40e40f
+# %% ../nbs/09_criterion.ipynb #1787a21d
 def _other_thresholds(self): # τ₀ → size, where half or twice the threshold chooses another size
     lam_max = self.trace[0]["lam"]
-    sizes = {tau0: int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, lam_max, self.gamma, tau0)[0]]) for tau0 in (self.tau0/2, self.tau0, 2*self.tau0)}
+    sizes = {tau0: int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, lam_max, self.gamma, tau0, self.n_delta)[0]]) for tau0 in (self.tau0/2, self.tau0, 2*self.tau0)}
     return {tau0: size for tau0, size in sizes.items() if size != sizes[self.tau0]}
 
 def _weak_points(self, simpler):

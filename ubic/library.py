@@ -567,7 +567,7 @@ def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
-# %% ../nbs/06_library.ipynb #9d82c0ad
+# %% ../nbs/06_library.ipynb #c51f11ac
 def weak(
     ds, # field
     target=None, # unknown whose time derivative is explained, or a list of them; needed when there are several
@@ -595,9 +595,12 @@ def weak(
 
 def _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
     known = _pick_known(survey.ds, known)
-    if check_whole("time_order", time_order, 1) > 2: raise ValueError(f"`time_order` is {time_order}; it can be 1 or 2.")
     names = _pick_targets(survey, target, known)
-    return [Term((), (name, "t"*time_order)) for name in names], _pick_terms(survey.ds, terms, power, derivative_order, constant, known, fluxes, time_order)
+    return [Term((), (name, "t"*_check_time_order(time_order))) for name in names], _pick_terms(survey.ds, terms, power, derivative_order, constant, known, fluxes, time_order)
+
+def _check_time_order(time_order):
+    if check_whole("time_order", time_order, 1) > 2: raise ValueError(f"`time_order` is {time_order}; it can be 1 or 2.")
+    return time_order
 
 def _time_order(targets): return targets[0].order
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Refit', 'Refitter', 'total_least_squares', 'plot_refit']
 
-# %% ../nbs/09a_refit.ipynb #6c53bef6
+# %% ../nbs/09a_refit.ipynb #4c93a4d8
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
 from .denoise import _noise
 from .field import UbicWarning
-from .library import _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_targets, _pick_terms, _product, _product_rule, _smooth, _steps, _survey
+from .library import _check_time_order, _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_targets, _pick_terms, _product, _product_rule, _smooth, _steps, _survey
 from .terms import Equation, Term, by_parts, latex
 
 # %% ../nbs/09a_refit.ipynb #aed1c934
@@ -197,7 +197,7 @@ def _fit(self,
 
 Refitter.fit = _fit
 
-# %% ../nbs/09a_refit.ipynb #d54f38cc
+# %% ../nbs/09a_refit.ipynb #9ea10ab3
 def total_least_squares(
     ds, # field as measured: its noise should be white
     terms, # of the equation
@@ -207,7 +207,7 @@ def total_least_squares(
     time_order: int = 1, # of the time derivative, likewise
 ) -> Refit:
     "Fit the coefficients of an equation, with the noise in all of its terms taken into account."
-    survey = _survey(ds)
+    survey, time_order = _survey(ds), _check_time_order(time_order)
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
     (target,), terms = _pick_targets(survey, target), _pick_terms(survey.ds, terms, 0, 0, False, time_order=time_order)
     refitter = Refitter(survey.ds, target, _chosen_box(survey, terms, half_width, order, time_order), time_order=time_order)

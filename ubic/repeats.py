@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['scans', 'half_sample', 'Stability', 'plot_stability', 'stability', 'Sensitivity', 'sensitivity', 'plot_sensitivity']
 
-# %% ../nbs/21_stability.ipynb #ce52f9f5
+# %% ../nbs/21_stability.ipynb #4c724454
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from numbers import Real
 from time import perf_counter
 import numpy as np
 import pandas as pd
+import xarray as xr
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
@@ -263,9 +264,10 @@ def stability(
     outcomes = _rest(data, runs[1:], settings, order, workers or (-1 if seconds > 1 else 1))
     return _counted(runs, [first, *outcomes], _truth(data, first))
 
-# %% ../nbs/21_stability.ipynb #91a35662
+# %% ../nbs/21_stability.ipynb #f32d6548
 def _check_data(data, seeds, windows, noise, settings):
     if settings.get("recipe") is not None: raise ValueError("`recipe` fixes the settings that are varied here; leave it out, and give single settings instead.")
+    if not isinstance(data, (LinearSystem, xr.Dataset, xr.DataArray)): raise TypeError(f"`data` must be a field or a LinearSystem, found {type(data).__name__}; make one with as_field or LinearSystem(X, y).")
     if not isinstance(data, LinearSystem): return check_field(data)
     for name, value in (("windows", windows), ("noise", noise)):
         if value is not None: raise ValueError(f"`{name}` is for fields, and this is a system; leave it out.")

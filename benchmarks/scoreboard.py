@@ -25,7 +25,7 @@ from ubic.field import as_field, write_atomically
 
 HERE = pathlib.Path(__file__).parent
 NOISE = 1, 10, 30, 50
-SETS = {False: ("scoreboard.csv", 11, (0, 1, 2)), True: ("scoreboard_fresh.csv", 12, (10, 11, 12))} # file, seed of the fields, seeds of the noise
+SETS = {False: ("scoreboard.csv", 11, (0, 1, 2)), True: ("scoreboard_fresh.csv", 13, (20, 21, 22))} # file, seed of the fields, seeds of the noise
 POWER, SIZE = 3, 8
 
 

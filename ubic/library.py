@@ -179,7 +179,7 @@ class _Survey:
 
 def _survey(ds): return ds if isinstance(ds, _Survey) else _Survey(check_field(ds))
 
-# %% ../nbs/06_library.ipynb #c964ed32
+# %% ../nbs/06_library.ipynb #9cd2f7f2
 def automatic_box(
     ds, # field
     derivative_order: int = 2, # highest space derivative
@@ -189,7 +189,7 @@ def automatic_box(
     survey, box = _survey(ds), {}
     for dim, corner in survey.corners.items():
         d, size = (time_order if dim == "t" else max(1, derivative_order)), survey.ds.sizes[dim]
-        order = max(d + 1, 3)
+        order = max(d + 2, 3)
         points = int(np.ceil((1 + d)/2*np.sqrt(2*order + 3)*size/(2*np.pi*corner)))
         box[dim] = min(max(points, _smallest), int(0.3*size)), order
     return box

@@ -6,21 +6,14 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from tqdm import tqdm
 
 import ubic
+from benchmarks.scoreboard import random_waves
 from ubic.field import write_atomically
 
 FILE = pathlib.Path(__file__).with_name("threshold.csv")
 THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2)
-
-
-def random_waves(rng, length, modes, amplitude, offset=0.0, points=256):
-    "A periodic start made of a few random waves."
-    x = np.arange(points)*length/points
-    u = sum(rng.normal()*np.cos(2*np.pi*k*x/length + rng.uniform(0, 2*np.pi))/np.sqrt(k) for k in range(1, modes + 1))
-    return xr.Dataset({"u": ("x", offset + amplitude*u/np.abs(u).max())}, {"x": x})
 
 
 def cases():

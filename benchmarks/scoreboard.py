@@ -2,10 +2,11 @@
 
 usage: python -m benchmarks.scoreboard [--again] [--fresh]
 
-Writes benchmarks/scoreboard.csv, one row per run, and goes on where an interrupted run has stopped; --again starts anew. With --fresh the fields start from other random
+Writes benchmarks/scoreboard.csv, one row per run, and goes on where an interrupted run of the same package has stopped; --again starts anew. With --fresh the fields start from other random
 waves, the noise from other seeds, and the file is scoreboard_fresh.csv: runs that no decision about the package has seen. No setting looks at the name of the PDE:
 fields tell their unknowns and what is known beforehand (a potential), and nothing else."""
 import argparse
+import hashlib
 import json
 import pathlib
 import time
@@ -165,15 +166,21 @@ def job(name, field, pde, noise, seed):
 def keep(rows, file): write_atomically(file, lambda file: file.write(pd.DataFrame(rows).sort_values(["pde", "noise", "seed"]).to_csv(index=False).encode()))
 
 
+def version():
+    "A digest of the package: runs of another one do not count."
+    return hashlib.sha256(b"".join(module.read_bytes() for module in sorted(pathlib.Path(ubic.__file__).parent.glob("*.py")))).hexdigest()[:12]
+
+
 def main(again=False, fresh=False, workers=2, only=None) -> pd.DataFrame:
     name, fields, seeds = SETS[fresh]
     file = HERE/name
-    rows = [] if again or not file.exists() else pd.read_csv(file).to_dict("records")
+    package = version()
+    rows = [] if again or not file.exists() else [row for row in pd.read_csv(file, dtype={"package": str}).to_dict("records") if row.get("package") == package]
     done = {(row["pde"], row["noise"], row["seed"]) for row in rows}
     jobs = [(name, field, pde, noise, seed) for name, field, pde in cases(fields) for noise in NOISE for seed in seeds if (name, noise, seed) not in done and only in (None, name)]
     with ProcessPoolExecutor(workers) as pool:
         for future in tqdm(as_completed([pool.submit(job, *each) for each in jobs]), total=len(jobs), desc="runs"):
-            rows.append(future.result())
+            rows.append({**future.result(), "package": package})
             keep(rows, file)
     return pd.DataFrame(rows)
 
@@ -185,4 +192,4 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", help="one PDE")
     table = main(**vars(parser.parse_args()))
-    print(table.drop(columns=["noise", "seed", "error", "seconds", "equation", "verdict", "reasons"]).groupby("pde").mean().round(2).to_string())
+    print(table.drop(columns=["noise", "seed", "error", "seconds", "equation", "verdict", "reasons", "package"]).groupby("pde").mean().round(2).to_string())

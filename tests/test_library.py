@@ -318,3 +318,19 @@ def test_default_candidates_are_those_of_the_paper():
 def test_single_precision_fields_are_computed_in_double(noisy):
     single = weak(noisy["burgers"].astype("float32"), rows=100)
     assert single.X.dtype == single.y.dtype == np.float64 and isinstance(noisy["burgers"], xr.Dataset)
+
+
+@pytest.mark.parametrize("order", [3, 12, 60])
+@pytest.mark.parametrize("d", [0, 1, 2, 4])
+def test_bump_keeps_its_digits(order, d):
+    import sympy
+    if d > order: return
+    z = sympy.Symbol("z")
+    exact = sympy.diff((1 - z**2)**order, z, d)
+    for place in ("-9/10", "-1/3", "1/7", "1/2"):
+        value = float(exact.subs(z, sympy.Rational(place)))
+        assert abs(bump(float(sympy.Rational(place)), order, d) - value) <= 1e-9*max(abs(value), abs(float(exact.subs(z, sympy.Rational(1, 11)))))
+
+
+def test_a_spike_is_no_test_function(noisy):
+    with pytest.raises(ValueError, match="`order` along x is 40"): weak(noisy["burgers"], order=40)

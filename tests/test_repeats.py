@@ -10,7 +10,7 @@ import ubic
 from ubic.field import UbicWarning
 from ubic.repeats import Sensitivity, Stability, _label, half_sample, sensitivity, stability
 from ubic.splits import cross_validate, weak_in_blocks
-from ubic.system import from_triangle
+from ubic.system import LinearSystem, from_triangle
 from ubic.terms import candidates
 
 
@@ -156,8 +156,8 @@ def test_the_reference_is_named_when_it_is_not_the_most_frequent():
 # --- bad input ----------------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("wrong, message", [
-    (dict(seeds=-1), "`seeds` is -1"), (dict(seeds=[0.5]), "`seeds` is 0.5"), (dict(seeds=True), "`seeds`"), (dict(tau0s=["P120"]), "`tau0`"), (dict(tau0s=[-1]), "`tau0` must be positive"), (dict(tau0s=3j), "`tau0s` must be a list"),
-    (dict(windows=[0]), "`windows` is 0"), (dict(windows=["wide"]), "`windows` is 'wide'"), (dict(solvers=["simplex"]), "`solver` must be one of"), (dict(noise=[]), "`noise` is empty"), (dict(noise="much"), "`noise` must be"),
+    (dict(seeds=-1), "`seeds` is -1"), (dict(seeds=[0.5]), "`seeds` is 0.5"), (dict(seeds=True), "`seeds`"), (dict(tau0s=["P120"]), "each of `tau0s`"), (dict(tau0s=[-1]), "each of `tau0s` must be positive"), (dict(tau0s=3j), "`tau0s` must be a list"),
+    (dict(windows=[0]), "`windows` is 0"), (dict(windows=["wide"]), "`windows` is 'wide'"), (dict(solvers=["simplex"]), "each of `solvers` must be one of"), (dict(noise=[]), "`noise` is empty"), (dict(noise="much"), "`noise` must be"),
     (dict(noise=-5), "`noise` is -5"), (dict(noise=5, seeds=0), "`seeds` is empty"), (dict(workers=0), "`workers` is 0"), (dict(workers=1.5), "`workers` is 1.5"), (dict(recipe="kdv"), "`recipe` fixes"), (dict(colour="red"), "`colour`"),
 ])
 def test_odd_arguments_get_one_sentence(noisy, wrong, message):
@@ -269,7 +269,7 @@ def test_copies_deceive_random_halves():
 @pytest.mark.parametrize("wrong, message", [
     (dict(splits=3), "`splits` must be a splitter"), (dict(splits=[]), "`splits` is empty"), (dict(splits=[(np.arange(30),)]), "pairs"), (dict(splits=[(np.arange(40), np.arange(30, 60))]), "10 rows for training and validation"),
     (dict(splits=[(np.arange(30), np.arange(30, 201))]), "outside 0 to 199"), (dict(splits=[(np.arange(5), np.arange(5, 60))]), "more rows than candidates"), (dict(splits=[(np.arange(30), [])]), "not empty"),
-    (dict(splits=[(np.arange(30.0), np.arange(30, 60))]), "row numbers"), (dict(groups=[1, 2]), "`groups` has 2 labels"), (dict(max_size=9), "`max_size`"), (dict(solver="simplex"), "`solver`"),
+    (dict(splits=[(np.arange(30.0), np.arange(30, 60))]), "row numbers"), (dict(groups=[1, 2]), r"`groups` has shape \(2,\)"), (dict(groups=3), "`groups` has shape"), (dict(splits="kfold"), "found 'kfold'"), (dict(splits=[([[1, 2], [3]], [4])]), "several lengths"), (dict(max_size=9), "`max_size`"), (dict(solver="simplex"), "`solver`"),
 ])
 def test_odd_splits(wrong, message):
     with pytest.raises((ValueError, TypeError), match=message): cross_validate(toy(), **wrong)
@@ -285,6 +285,16 @@ def test_rows_of_a_block_know_nothing_of_other_blocks(noisy):
     assert np.array_equal(one.X[block == 0], two.X[block == 0]) and not np.allclose(one.X[block == 1], two.X[block == 1])
 
 
+def test_a_perfect_fit_has_a_finite_score():
+    X = np.random.default_rng(0).standard_normal((50, 3))
+    assert np.isfinite(cross_validate(LinearSystem(X, X[:, 0])).table()).all(axis=None)
+
+
+def test_blocks_at_rest_are_left_out(noisy):
+    with pytest.warns(ubic.UbicWarning, match="in 1 of 2 blocks the field is constant"): system, block = weak_in_blocks(noisy.where(noisy.t < noisy.t[len(noisy.t)//2], 1.0), {"t": 2})
+    assert set(block) == {0} and len(block) == system.n
+
+
 def test_blocks_repeat(noisy):
     one, two, three = (weak_in_blocks(noisy, 2, rows=50, seed=seed)[0] for seed in (0, 0, 1))
     assert one.n == 200 and np.array_equal(one.X, two.X) and not np.array_equal(one.X, three.X)
@@ -292,7 +302,7 @@ def test_blocks_repeat(noisy):
 
 @pytest.mark.parametrize("wrong, message", [
     (dict(blocks=1), "one piece"), (dict(blocks={"y": 2}), "no axis 'y'"), (dict(blocks=200), "`blocks` is 200"), (dict(blocks=2.5), "`blocks` is 2.5"), (dict(blocks=8), "give fewer blocks"), (dict(blocks=2, target="v"), "`target`"),
-    (dict(blocks=2, half_width=20.0), "`half_width`"), (dict(blocks=2, seed=-1), "`seed`"),
+    (dict(blocks=2, half_width=20.0), "`half_width`"), (dict(blocks=2, target=["u"]), "name one unknown"), (dict(blocks=2, derivative_order=None), "`derivative_order`"), (dict(blocks=2, seed=-1), "`seed`"),
 ])
 def test_odd_blocks(noisy, wrong, message):
     with pytest.raises((ValueError, TypeError), match=message): weak_in_blocks(noisy, **wrong)

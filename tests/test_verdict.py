@@ -38,6 +38,66 @@ def test_single_soliton_is_ambiguous():
     for field in (soliton, ubic.add_noise(soliton, 5, seed=0)): assert ubic.discover(field)["u"].verdict == "ambiguous"
 
 
+@pytest.mark.parametrize("speed", [1, 4])
+@pytest.mark.parametrize("noise", [5, 50])
+def test_a_travelling_sine_is_ambiguous(speed, noise):
+    z, s = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    wave = as_field(np.sin(z[:, None] - speed*s), x=z, t=s)
+    for seed in range(4): assert ubic.discover(ubic.add_noise(wave, noise, seed=seed), derivative_order=3)["u"].verdict == "ambiguous"
+
+
+def test_wrong_equations_of_clean_data_are_not_clear():
+    for field, settings in ((ubic.datasets.kdv(), {"derivative_order": 2}), (ubic.datasets.burgers(), {"max_size": 1})):
+        found = ubic.discover(field, **settings)["u"]
+        assert found.verdict == "fragile" and any("hardly any noise" in reason for reason in found.verdict.reasons)
+
+
+def test_a_path_that_ends_too_soon_is_not_clear():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    system = LinearSystem(X, X[:, 0] - 0.5*X[:, 1] + 0.1*rng.standard_normal(200))
+    assert "x1 would lower BIC" in repr(ubic.select(ubic.best_subsets(system, 1)).verdict)
+    assert ubic.select(ubic.best_subsets(system, 2)).verdict == "clear"
+
+
+def test_equals_are_chosen_by_simplicity_not_by_order_or_units():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 5))
+    X[:, 4] = 2*X[:, 1]
+    y, names = X[:, 1] - X[:, 2] + 0.1*rng.standard_normal(60), [f"x{j}" for j in range(5)]
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        order, scale = rng.permutation(5), 10.0**rng.uniform(-4, 4, 5)
+        found = ubic.select(ubic.best_subsets(LinearSystem((X*scale)[:, order], y, [names[j] for j in order])))
+        assert sorted(map(str, found.terms)) == ["x1", "x2"] and found.verdict == "ambiguous"
+    z, s = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    heat = as_field(np.exp(-s)*np.sin(z)[:, None], x=z, t=s)
+    for field in (heat, 1000*heat, heat.assign_coords(x=1e-3*heat.x)): assert [str(term) for term in ubic.discover(field)["u"].terms] == ["u"]
+
+
+def test_a_twin_among_many_candidates_is_found():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30))
+    X[:, 10] = X[:, 0] + 1e-3*rng.standard_normal(400)
+    y = X[:, :4].sum(axis=1) + 0.5*rng.standard_normal(400)
+    assert ubic.select(ubic.best_subsets(LinearSystem(X, y), 5)).verdict == "ambiguous"
+
+
+def test_terms_that_cannot_be_told_apart_have_wide_intervals():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 2))
+    X[:, 1] = X[:, 0] + 1e-6*X[:, 1]
+    path = ubic.best_subsets(LinearSystem(X, X[:, 0] + 0.5*rng.standard_normal(100)))
+    assert (ubic.select(path).evidence.coefficients(1)[1] > 1e4).all()
+
+
+@pytest.mark.parametrize("wrong, message", [({"terms": []}, "`terms` must name candidates"), ({"terms": ["u_yyy"]}, "found u_yyy"), ({"within": "a"}, "`within` must be a number")])
+def test_equivalents_bad_inputs(wrong, message):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 3))
+    with pytest.raises((ValueError, TypeError), match=message): ubic.select(ubic.best_subsets(LinearSystem(X, X[:, 0] + 0.1*X[:, 1]))).equivalents(**wrong)
+
+
 def test_burgers_is_clear():
     found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 10, seed=0))
     assert found["u"].verdict == "clear" and found["u"].path.system.target == "u_t" and "Verdict: clear." in repr(found)
@@ -60,6 +120,15 @@ def test_second_order_in_time_is_found(frequency, terms):
         found = ubic.discover(ubic.add_noise(field, noise, seed=1) if noise else field)
         assert found.pde()["u_tt"].keys() == terms.keys()
         for term, coefficient in found.pde()["u_tt"].items(): assert coefficient == pytest.approx(terms[term], rel=0.03)
+
+
+def test_truth_of_second_order_is_known():
+    field = standing(lambda q: 1.5*q).assign_attrs(pde='{"u_tt": {"u_xx": 2.25}}')
+    assert ubic.discover(field, time_order=2).errors()["u"].max() < 0.1
+    runs = ubic.stability(field, seeds=0, tau0s=[], windows=[1.2], solvers=[], time_order=2)
+    assert runs.share == 1 and runs.table()["true"].iloc[0] == "✓"
+    wrong = field.assign_attrs(pde='{"u": {"u_xx": 2.25}}')
+    assert np.isinf(ubic.discover(wrong, time_order=2).errors()["u"]).all()
 
 
 def test_damping_is_a_candidate():

@@ -213,14 +213,14 @@ def plot_denoised(
 
 DenoisedFit.plot = plot_denoised
 
-# %% ../nbs/22_accuracy.ipynb #affee5c0
+# %% ../nbs/22_accuracy.ipynb #fd91ddaf
 def _cumulative(values, axis): # spectrum summed from the highest wave number down, mean over the other axes
     spectrum, size = np.abs(np.fft.fftshift(np.fft.fft(values, axis=axis), axes=axis)), values.shape[axis]
     total = np.cumsum(spectrum.mean(axis=tuple(i for i in range(values.ndim) if i != axis)))
     return pd.Series(total, size//2 - np.arange(size))[:ceil(size/2)]
 
 def _corner(total): # of a cumulative spectrum
-    total = total.values
+    total = np.maximum(total.values, np.finfo(float).tiny) # nothing moves along a flat axis
     k, last = np.arange(len(total)), len(total) - 1
     def misfit(bend): return np.sum((np.interp(k, [0, bend, last], total[[0, bend, last]])/total - 1)**2)
     bends = np.unique(np.linspace(1, last - 1, min(last - 1, 2000)).astype(int)) # every one on axes of up to 4000 points

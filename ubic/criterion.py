@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['improvements', 'tune', 'Selection', 'plot_selection', 'select', 'equivalents', 'Verdict']
 
-# %% ../nbs/09_criterion.ipynb #4564cbc5
+# %% ../nbs/09_criterion.ipynb #07c92ef1
 import warnings
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
+from numbers import Real
 import numpy as np
 import pandas as pd
 from .field import UbicWarning, check_positive, check_whole
@@ -76,7 +77,7 @@ def tune(
         lam, now = lam_max*j/n_delta, new
     return now, lam, trace
 
-# %% ../nbs/09_criterion.ipynb #1a5a8064
+# %% ../nbs/09_criterion.ipynb #999bc3ee
 @dataclass(frozen=True, eq=False)
 class Selection:
     "The chosen equation and the evidence for it."
@@ -90,7 +91,7 @@ class Selection:
     refit: object = None # sharper coefficients of the chosen terms, when there are any
     rivals: list | None = None # other equations that explain the data as well; None when nobody has looked for them
     n_delta: int = 3 # steps of λ
-    unexplained: float | None = None # what the chosen equation leaves, in units of the noise, where that is more than chance allows
+    unexplained: str | None = None # what the chosen equation leaves, where that is more than chance allows
 
     @property
     def path(self): return self.evidence.path
@@ -230,27 +231,47 @@ def select(
     k, lam, trace = tune(bic, found.uncertainty, sizes, _largest_lambda(found, gamma), gamma, tau0, n_delta)
     return Selection(found, k, lam, gamma, tau0, trace, _advice(path, bic, k, trace, tau0), n_delta=n_delta)
 
-# %% ../nbs/09_criterion.ipynb #929c8faa
+# %% ../nbs/09_criterion.ipynb #d71cbee9
+def _places(system, terms): # of some terms, or of their names, among the candidates
+    known = {str(term): j for j, term in enumerate(system.terms)}
+    names = [str(_as_term(term)) for term in terms]
+    strange = [name for name in names if name not in known]
+    if not names or strange: raise ValueError(f"`terms` must name candidates of the system, found {strange[0] if strange else 'none'}; they are {', '.join(known)}.")
+    return {known[name] for name in names}
+
+def _score(system, n, support): # BIC, up to a constant
+    return n*np.log(max(_fit(system.unit, np.array(sorted(support)))[1], 1e-8)) + len(support)*np.log(n)
+
+def _swaps(p, chosen): # one term left out, or exchanged for another
+    for j in sorted(chosen):
+        for i in [None, *(i for i in range(p) if i not in chosen)]:
+            if other := (chosen - {j}) | ({i} - {None}): yield tuple(sorted(other))
+
+def _subsets(p, chosen, most): # all up to one more than the chosen ones, as long as they are not too many
+    sizes, tried = range(1, min(len(chosen) + 1, p) + 1), 0
+    for size in sizes:
+        tried += comb(p, size)
+        if tried > most: break
+        yield from combinations(range(p), size)
+    if tried > most: yield from (support for support in _swaps(p, chosen) if len(support) >= size)
+
+# %% ../nbs/09_criterion.ipynb #f708b26c
 def equivalents(
     selection: Selection,
     terms=None, # terms to compare with; None for the chosen ones
     within: float = 6.0, # difference in BIC that still counts as equal
     minimal: bool = True, # leave out equations that add terms to another one of the list
-    most: int = 20_000, # subsets to try; larger sizes are left out beyond it
+    most: int = 20_000, # subsets to try; of larger sizes only those that differ in one term
 ) -> list: # of lists of terms, the best first
     "Other equations that explain the target about as well, or better."
     system, n = selection.path.system, selection.evidence.n
-    chosen = set(selection.support) if terms is None else {system.terms.index(term) for term in terms}
-    found, tried = [], 0
-    def score(support): return n*np.log(max(_fit(system.unit, np.array(support))[1], 1e-8)) + len(support)*np.log(n)
-    limit = score(sorted(chosen)) + within
-    for size in range(1, min(len(chosen) + 1, system.p) + 1):
-        tried += comb(system.p, size)
-        if tried > most: break
-        for support in combinations(range(system.p), size):
-            if chosen <= set(support) or (minimal and any(set(other) <= set(support) for _, other in found)): continue
-            value = score(support)
-            if value < limit: found.append((value, support))
+    chosen = set(selection.support) if terms is None else _places(system, terms)
+    if not isinstance(within, Real): raise TypeError(f"`within` must be a number, found {within!r}.")
+    found, limit = [], _score(system, n, chosen) + within
+    for support in _subsets(system.p, chosen, most):
+        if chosen <= set(support) or (minimal and any(set(other) <= set(support) for _, other in found)): continue
+        value = _score(system, n, support)
+        if value < limit: found.append((value, support))
     return [[system.terms[j] for j in support] for _, support in sorted(found)]
 
 Selection.equivalents = equivalents
@@ -267,7 +288,7 @@ class Verdict(str):
 
     def __repr__(self): return ": ".join([str(self), "; ".join(self.reasons)] if self.reasons else [str(self)])
 
-# %% ../nbs/09_criterion.ipynb #1787a21d
+# %% ../nbs/09_criterion.ipynb #be5d0bae
 def _other_thresholds(self): # τ₀ → size, where half or twice the threshold chooses another size
     lam_max = self.trace[0]["lam"]
     sizes = {tau0: int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, lam_max, self.gamma, tau0, self.n_delta)[0]]) for tau0 in (self.tau0/2, self.tau0, 2*self.tau0)}
@@ -278,10 +299,19 @@ def _weak_points(self, simpler):
     if self.runner_up is not None and self.margin < 6: yield f"size {self.path.sizes[self.runner_up]} is {max(self.margin, 0):.2g} behind in UBIC"
     for tau0, size in _other_thresholds(self).items(): yield f"τ₀ = {tau0:.3g} would choose size {size}"
     if self.refit is not None and not self.refit.white: yield "what is left is no noise: neighbouring boxes resemble each other"
-    if self.unexplained: yield f"{self.unexplained:.3g} times the noise is left unexplained"
+    if self.unexplained: yield self.unexplained
+    yield from _cut_short(self)
     for term, c, std in zip(self.terms, self.coef, self.std):
         if abs(c) < 2*std: yield f"the coefficient of {term} is hardly different from zero"
     if self.evidence.n < 5*self.size: yield f"{self.evidence.n:.0f} independent rows for {self.size} coefficients"
+
+# %% ../nbs/09_criterion.ipynb #f8d72395
+def _cut_short(self): # the path may end too soon
+    system, size = self.path.system, len(self.support)
+    if self.k < len(self.path.sizes) - 1 or size >= system.p - len(system.dependent): return
+    gains = {i: _score(system, self.evidence.n, self.support) - _score(system, self.evidence.n, {*self.support, i}) for i in range(system.p) if i not in self.support}
+    best = max(gains, key=gains.get)
+    if gains[best] > 6: yield f"the path ends at size {size}, and {system.terms[best]} would lower BIC by {gains[best]:.3g} more"
 
 # %% ../nbs/09_criterion.ipynb #1453eaa5
 def _verdict(self) -> Verdict:

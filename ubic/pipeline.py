@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Discovery', 'plot_discovery', 'discover']
 
-# %% ../nbs/10_pipeline.ipynb #30565209
+# %% ../nbs/10_pipeline.ipynb #0e29e6ad
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,14 +14,14 @@ from inspect import signature
 import numpy as np
 from . import denoise as denoising
 from . import library
-from .criterion import select
+from .criterion import _places, _score, _swaps, select
 from .field import UbicWarning, check_field, check_whole, compute, is_chunked, plot_field, space_dims, true_pde
 from .posterior import evidence
-from .refit import Refitter
+from .refit import _Refitter
 from .subsets import _path, best_subsets
-from .terms import coefficient_error
+from .terms import coefficient_error, time_derivative
 
-# %% ../nbs/10_pipeline.ipynb #0cdf786d
+# %% ../nbs/10_pipeline.ipynb #bb1319ba
 class Discovery(Mapping):
     "The equation found for each unknown."
     def __init__(self,
@@ -41,8 +41,8 @@ class Discovery(Mapping):
         return {target: terms for selection in self.values() for target, terms in selection.pde().items()}
 
     def errors(self) -> dict: # unknown → percentage error of each coefficient, when the true PDE is known
-        truth = true_pde(self.field)
-        return {target: coefficient_error(self.pde().get(target, {}), truth[target]) for target in self if target in truth}
+        found, truth = ({time_derivative(left): terms for left, terms in pde.items()} for pde in (self.pde(), true_pde(self.field)))
+        return {name: coefficient_error(found.get(left, {}), terms) for left, terms in truth.items() if (name := left.partition("_")[0]) in self}
 
     @cached_property
     def noise(self) -> dict: # unknown → measured noise in percent of the standard deviation of what is left without it, as `add_noise` counts it
@@ -82,7 +82,7 @@ def plot_discovery(
 
 Discovery.plot = plot_discovery
 
-# %% ../nbs/10_pipeline.ipynb #8aa56152
+# %% ../nbs/10_pipeline.ipynb #6a118978
 def _heard(function, *arguments): # what a function returns, and what it warned of
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     for w in caught:
@@ -104,7 +104,8 @@ def _check_denoised(result, ds):
 
 def _choose(systems, target, first, max_size, solver, options, choice):
     system = systems[target]
-    if max_size and not first: max_size = min(max_size, system.p) # later looks have fewer candidates
+    if max_size is None: max_size = system.p if system.p <= 20 else 12
+    elif not first: max_size = min(max_size, system.p) # later looks have fewer candidates
     return select(best_subsets(system, max_size, solver, **options), **choice)
 
 # %% ../nbs/10_pipeline.ipynb #a634b98e
@@ -120,16 +121,19 @@ def _middle(field, box, most=2**23): # the middle of a large field: at most so m
     middle = field.isel({dim: slice((size - sizes[dim])//2, (size + sizes[dim])//2) for dim, size in field.sizes.items()})
     return compute(middle, ", ".join(field.data_vars))
 
-# %% ../nbs/10_pipeline.ipynb #4ebc7f13
+# %% ../nbs/10_pipeline.ipynb #fe275c23
 class _Contest:
     "Equations fitted to the data as measured, on the boxes of one look."
     def __init__(self, field, target, time_order, box):
         self.field, self.target, self.box, self.time_order, self.known = _middle(field, box), target, box, time_order, {}
-        self.refitter = Refitter(self.field, target, box, most=600, time_order=time_order) # enough to decide
+        self.refitter = _Refitter(self.field, target, box, most=600, time_order=time_order) # enough to decide
+
+    @property
+    def noisy(self): return self.refitter.noisy
 
     def final(self, terms): # on as many boxes as there are
         if self.refitter.rows > 3*len(terms) and self.fit(terms).excess > 2: return None # not a matter of noise
-        refitter = Refitter(self.field, self.target, self.box, time_order=self.time_order)
+        refitter = _Refitter(self.field, self.target, self.box, time_order=self.time_order)
         return refitter.fit(terms) if refitter.rows > 3*len(terms) else None
 
     def fit(self, terms, ceiling=np.inf): # None when there are too few boxes
@@ -146,11 +150,16 @@ class _Contest:
         fit = self.fit(look.path.terms(k)) if k > look.k else None
         return bool(fit and fit.explains and fit.beats(chosen))
 
+    def similar(self, look, terms, most=4): # other equations of that size, the best first: least squares may be unjust to terms that are noisier
+        system, chosen = look.path.system, _places(look.path.system, terms)
+        others = sorted((support for support in _swaps(system.p, chosen) if len(support) == len(chosen)), key=lambda support: _score(system, look.evidence.n, support))
+        return [[system.terms[j] for j in support] for support in others[:most]]
+
     def judge(self, look, terms=None, most=12): # the terms that win, and rivals that cannot be ruled out
         terms = self.enough(look) if terms is None else terms
-        rivals = _alternatives(look, terms, within=10, minimal=False)
+        rivals = _alternatives(look, terms, within=10, minimal=False)[:most]
         fits, ceiling = [], np.inf
-        for each in [terms, *rivals[:most]] if rivals else []:
+        for each in [terms, *rivals, *(each for each in self.similar(look, terms) if each not in rivals)]:
             fit = self.fit(each, ceiling)
             if fit and fit.fair: fits, ceiling = [*fits, fit], min(ceiling, fit.score + 100)
         if not fits: return terms, _alternatives(look, terms)
@@ -158,25 +167,25 @@ class _Contest:
         left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: (not set(fit.terms) <= set(terms), len(fit.terms), fit.score)) # what was chosen stays unless it is beaten, or can do with fewer terms
         return left[0].terms, [fit.terms for fit in left[1:] if not set(left[0].terms) < set(fit.terms)]
 
-# %% ../nbs/10_pipeline.ipynb #4e16934f
+# %% ../nbs/10_pipeline.ipynb #e345013f
 def _exchange(look, terms): # the same look with other terms of their size
     path, support = look.path, tuple(sorted(look.path.system.terms.index(term) for term in terms))
     if support == look.support or len(support) not in path.sizes: return look
     k = int(np.flatnonzero(path.sizes == len(support))[0])
     path = _path(path.system, [support if i == k else s for i, s in enumerate(path.supports)], solver=path.solver, exact=path.exact and support == path.supports[k], certificate=path.certificate)
-    told = f"Least squares alone would choose {_listed(look.terms)}; with the noise in all terms taken into account, {_listed(terms)} explain the data better."
+    told = f"Least squares alone would choose {_listed(look.terms)}; with the noise in all terms taken into account, {_listed(terms)} {'explains' if len(terms) == 1 else 'explain'} the data better."
     return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[told]) # what was advised concerned the other choice
 
 def _listed(terms): return ", ".join(map(str, terms))
 
-# %% ../nbs/10_pipeline.ipynb #2dd31704
+# %% ../nbs/10_pipeline.ipynb #549fc98f
 def _look(systems, survey, target, order, time_order, settings, *stages): # all looks, downwards from high derivatives unless told; and the warnings of the last
     looks, highest = [], 4 if len(space_dims(survey.ds)) == 1 else 2
     for order in range(highest, 0, -1) if order is None else [order]:
         made, heard = systems(order, time_order)
         look, more = _heard(_choose, made, target, not looks, *stages)
         contest = _contest(survey, target, time_order, look, settings)
-        best, doubts = contest.judge(look) if contest else (look.terms, _alternatives(look))
+        best, doubts = contest.judge(look) if contest and contest.noisy else (look.terms, _alternatives(look))
         look = _exchange(look, best)
         looks.append((look, contest, doubts))
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
@@ -185,35 +194,41 @@ def _look(systems, survey, target, order, time_order, settings, *stages): # all 
 def _contest(survey, target, time_order, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
     contest = _Contest(survey.ds, target, time_order, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
-    return contest if contest.refitter.noisy else None
+    return contest
 
-# %% ../nbs/10_pipeline.ipynb #401310eb
+# %% ../nbs/10_pipeline.ipynb #dc7277c3
 def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
     final, contest, doubts = looks[-1]
     known = set(final.path.system.terms)
     for look, earlier, _ in looks[:-1]:
         if not set(final.terms) <= set(look.path.system.terms): continue
-        best, rivals = earlier.judge(look, final.terms) if earlier else (final.terms, _alternatives(look, final.terms))
+        best, rivals = earlier.judge(look, final.terms) if earlier and earlier.noisy else (final.terms, _alternatives(look, final.terms))
         doubts = doubts + [terms for terms in [best, *rivals] if not set(terms) <= known]
-    fit = contest and contest.final(final.terms)
+    fit = contest.final(final.terms) if contest and contest.noisy else None
     if fit and fit.explains: final = replace(final, refit=fit)
-    elif contest and (rough := fit or contest.fit(final.terms)) and rough.leaves_more: final = replace(final, unexplained=rough.excess)
+    elif contest: final = replace(final, unexplained=_left(final, contest, fit))
     return _with_doubts(final, list(dict.fromkeys(map(tuple, doubts))))
+
+def _left(final, contest, fit): # more than there should be, in a sentence
+    if contest.noisy: return f"{rough.excess:.3g} times the noise is left unexplained" if (rough := fit or contest.fit(final.terms)) and rough.leaves_more else None
+    share = _unexplained(final)
+    return f"{share:.2g} of {final.path.system.target} is left unexplained, although the data hold hardly any noise" if share > 0.005 else None
 
 def _with_doubts(final, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)] # those that only add terms go without saying
-    if not rivals: return replace(final, rivals=[])
-    listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
+    others = [terms for terms in rivals if not set(terms) < set(final.terms)] # fewer terms of the same are no other equation
+    if not others: return replace(final, rivals=rivals)
+    listed = "; ".join(map(_listed, others[:5])) + (" and others" if len(others) > 5 else "")
     return replace(final, rivals=rivals, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #1f340855
+# %% ../nbs/10_pipeline.ipynb #a4144b83
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain, or a list of them; None for all
     denoise=None, # "ksvd", or any function from field to field; the weak form alone stands a lot of noise
     derivative_order: int | None = None, # highest derivative among the candidates; None to find out: at most 4, and 2 where there is more than one space axis
     power: int = 2, # highest power among the candidates
-    max_size: int | None = None, # largest number of terms
+    max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 12 of more
     solver: str = "exact", # of the best-subset problem
     time_limit: float | None = None, # seconds for that solver; None for its own limit
     mode: str = "unit_free", # or "paper"
@@ -231,13 +246,14 @@ def discover(
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
     return Discovery(found, field, used)
 
-# %% ../nbs/10_pipeline.ipynb #700b30c6
+# %% ../nbs/10_pipeline.ipynb #cef1263a
 def _walk(field, target, denoise, order, time_order, settings, max_size, *stages): # selections, the field used, and what there was to say
     if max_size is not None: check_whole("max_size", max_size, 1)
     for name in settings:
         if name not in _settings: raise TypeError(f"`{name}` is no setting of `discover`; those of the library are {', '.join(_settings)}.")
     if "terms" in settings: order = order or 2 # the terms given decide, not this number
     (used, sentences), found = _heard(_denoised, field, denoise), {}
+    if time_order is not None: library._check_time_order(time_order)
     survey = library._Survey(field)
     targets = _targets(survey, target, settings.get("known", ()))
     looked = survey if used is field else library._Survey(used)

@@ -67,7 +67,7 @@ def posterior(
     mean = estimate if center is estimate else inverse @ (inverse.T @ right)
     return Posterior(mean, noise_variance*inverse @ inverse.T, noise_variance)
 
-# %% ../nbs/08_posterior.ipynb #1421d63a
+# %% ../nbs/08_posterior.ipynb #7874a29b
 @dataclass(frozen=True, eq=False)
 class Evidence:
     "Fit, score and uncertainty of each subset of a path."
@@ -87,9 +87,11 @@ class Evidence:
     def uncertainty(self): return self.cv/self.cv.min()
 
     def coefficients(self, k): # mean and standard deviation in the units of the data
-        support = list(self.path.supports[k])
-        unit = self.path.system.scale[-1]/self.path.system.scale[support] if self.mode == "unit_free" else np.ones(len(support))
-        return self.posteriors[k].mean*unit, self.posteriors[k].std*unit
+        support, system, belief = list(self.path.supports[k]), self.path.system, self.posteriors[k]
+        if self.mode == "paper": return belief.mean, belief.std
+        unit, R = system.scale[-1]/system.scale[support], system.R[:, support]/system.scale[support]
+        free = np.sqrt(belief.noise_variance*system.n/self.n*np.diag(np.linalg.pinv(R.T @ R, hermitian=True, rcond=1e-15))) # without the prior, which hides how badly similar terms are told apart
+        return belief.mean*unit, np.maximum(belief.std, free)*unit
 
     def table(self) -> pd.DataFrame:
         "One row per size: terms, BIC and uncertainty."

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['scans', 'half_sample', 'Stability', 'plot_stability', 'stability', 'Sensitivity', 'sensitivity', 'plot_sensitivity']
 
-# %% ../nbs/21_stability.ipynb #4c724454
+# %% ../nbs/21_stability.ipynb #845f8c8a
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from .library import _per_axis, automatic_box
 from .pipeline import discover
 from .subsets import SubsetPath, _solver, best_subsets
 from .system import LinearSystem
-from .terms import _as_term, latex
+from .terms import _as_term, latex, time_derivative
 
 # %% ../nbs/21_stability.ipynb #5e05ed86
 def half_sample(
@@ -71,12 +71,12 @@ def _selections(data, settings):
 
 def _terms(selections): return {one.path.system.target: tuple(map(str, one.terms)) for one in selections}
 
-# %% ../nbs/21_stability.ipynb #bedafbaa
-def _half_width(field, factor, order, settings):
+# %% ../nbs/21_stability.ipynb #6a4b5cbf
+def _half_width(field, factor, orders, settings): # orders: highest derivatives in space and time
     axes = [*space_dims(field), "t"]
     if settings.get("half_width") is not None: base = _per_axis("half_width", settings["half_width"], axes)
     elif settings.get("form") == "pysindy": base = {dim: (len(field[dim]) - 1)*spacing(field, dim)/20 for dim in axes}
-    else: base = {dim: points*spacing(field, dim) for dim, (points, _) in automatic_box(field, order).items()}
+    else: base = {dim: points*spacing(field, dim) for dim, (points, _) in automatic_box(field, *orders).items()}
     return {dim: factor*width for dim, width in base.items()}
 
 # %% ../nbs/21_stability.ipynb #e066704d
@@ -86,12 +86,12 @@ def _quietly(): # and on one core, since there are several processes
         warnings.simplefilter("ignore", UbicWarning)
         yield
 
-# %% ../nbs/21_stability.ipynb #ba88c26c
-def _outcome(data, run, settings, order): # target → terms; or a sentence why there are none
+# %% ../nbs/21_stability.ipynb #6a2eb894
+def _outcome(data, run, settings, orders): # target → terms; or a sentence why there are none
     with _quietly():
         try:
             sample, settings = run.sample(data), settings | run.changes
-            if run.window != 1: settings |= {"half_width": _half_width(sample, run.window, order, settings)}
+            if run.window != 1: settings |= {"half_width": _half_width(sample, run.window, orders, settings)}
             return _terms(_selections(sample, settings))
         except ValueError as error: return str(error)
 
@@ -131,7 +131,7 @@ def _describe(self):
 Stability.__repr__ = _describe
 Stability._repr_html_ = lambda self: f"<p>{_describe(self)}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
 
-# %% ../nbs/21_stability.ipynb #d762b15d
+# %% ../nbs/21_stability.ipynb #d0381cdb
 def _counted(runs, outcomes, truth):
     names, texts, terms = {}, [], {}
     for outcome in outcomes:
@@ -140,7 +140,7 @@ def _counted(runs, outcomes, truth):
         terms[text] = {} if isinstance(outcome, str) else terms.get(text, outcome)
         texts.append(text)
     table = pd.DataFrame({"varied": [run.varied for run in runs], "setting": [run.setting for run in runs], "PDE": texts})
-    true = frozenset((f"{target}_t", frozenset(str(_as_term(term)) for term in right)) for target, right in truth.items())
+    true = frozenset((target, frozenset(str(_as_term(term)) for term in right)) for target, right in truth.items())
     return Stability(table, terms, names.get(true, "none of these") if truth else "")
 
 # %% ../nbs/21_stability.ipynb #5ba30701
@@ -194,10 +194,10 @@ def _name_axes(ax, stability, table, x):
 
 Stability.plot = plot_stability
 
-# %% ../nbs/21_stability.ipynb #3f6cba73
+# %% ../nbs/21_stability.ipynb #9f36fc57
 def _several(name, value): # a list, from one thing or several
     if isinstance(value, (str, Real)): return [value]
-    if not np.iterable(value): raise TypeError(f"`{name}` must be a list, found {type(value).__name__}; write [...], or [] to leave it as it is.")
+    if not np.iterable(value): raise TypeError(f"`{name}` must be a list{' or a number' if name == 'seeds' else ''}, found {type(value).__name__}; write [...], or [] to leave it as it is.")
     return list(value)
 
 def _seeds(seeds): # numbers
@@ -212,15 +212,17 @@ def _levels(noise): # of noise to add; [None] for none
         if isinstance(level, str) and level != "estimated": raise ValueError(f"`noise` must be percentages or 'estimated', found {level!r}.")
     return [level if isinstance(level, str) else check_positive("noise", level) for level in levels]
 
-# %% ../nbs/21_stability.ipynb #aabf50d4
+# %% ../nbs/21_stability.ipynb #4ad911b3
 def _changes(tau0s, windows, solvers): # (varied, setting, how) of every setting to be varied
     made = []
     for tau0 in _several("tau0s", tau0s):
-        _threshold(tau0, np.array([1.0, 0.0]), [1, 2])
+        try: _threshold(tau0, np.array([1.0, 0.0]), [1, 2])
+        except (TypeError, ValueError) as error: raise type(error)(str(error).replace("`tau0`", "each of `tau0s`")) from None
         made.append(("τ₀", str(tau0), {"changes": {"tau0": tau0}}))
     for factor in _several("windows", windows): made.append(("window", f"× {check_positive('windows', factor):g}", {"window": float(factor)}))
     for solver in _several("solvers", solvers):
-        _solver(solver, {})
+        try: _solver(solver, {})
+        except ValueError as error: raise ValueError(str(error).replace("`solver`", "each of `solvers`")) from None
         made.append(("solver", solver, {"changes": {"solver": solver}}))
     return made
 
@@ -232,19 +234,19 @@ def _runs(levels, seeds, changes): # the first is what all others are compared w
     runs = [_Run("noise", f"{said[level]}, seed {seed}" if len(levels) > 1 else f"seed {seed}", seed, level) for level in levels for seed in seeds]
     return runs + [_Run(varied, setting + where[level], seeds[0], level, **how) for varied, setting, how in changes for level in levels]
 
-# %% ../nbs/21_stability.ipynb #d1646e2c
-def _first(data, run, settings): # its terms, the highest derivative among its candidates, and seconds
+# %% ../nbs/21_stability.ipynb #7df77568
+def _first(data, run, settings): # its terms, the highest derivatives in space and time, and seconds
     start = perf_counter()
     with _quietly(): found = _selections(run.sample(data), settings)
     order = max((getattr(term, "order", 0) for one in found for term in one.path.system.terms), default=0)
-    return _terms(found), order, perf_counter() - start
+    return _terms(found), (order, found[0].path.system.target.partition("_")[2].count("t")), perf_counter() - start
 
-def _rest(data, runs, settings, order, workers):
+def _rest(data, runs, settings, orders, workers):
     parallel = Parallel(workers, backend="loky" if workers != 1 else "sequential", return_as="generator", **({"idle_worker_timeout": 10} if workers != 1 else {}))
-    results = parallel(delayed(_outcome)(data, run, settings, order) for run in runs)
+    results = parallel(delayed(_outcome)(data, run, settings, orders) for run in runs)
     return list(tqdm(results, total=len(runs), desc="stability", leave=False, delay=2))
 
-# %% ../nbs/21_stability.ipynb #7b4f3d41
+# %% ../nbs/21_stability.ipynb #9c1d8c33
 def stability(
     data, # a field, or a `LinearSystem`
     seeds=10, # number of halves, or of noises when `noise` is given; or a list of seeds
@@ -260,14 +262,14 @@ def stability(
     if windows is None: windows = () if isinstance(data, LinearSystem) else (0.7, 0.85, 1.2, 1.4)
     if workers is not None: check_whole("workers", workers, 1)
     runs = _runs(_levels(noise), _seeds(seeds), _changes(tau0s, windows, solvers))
-    first, order, seconds = _first(data, runs[0], settings)
-    outcomes = _rest(data, runs[1:], settings, order, workers or (-1 if seconds > 1 else 1))
+    first, orders, seconds = _first(data, runs[0], settings)
+    outcomes = _rest(data, runs[1:], settings, orders, workers or (-1 if seconds > 1 else 1))
     return _counted(runs, [first, *outcomes], _truth(data, first))
 
-# %% ../nbs/21_stability.ipynb #f32d6548
+# %% ../nbs/21_stability.ipynb #7e16f19a
 def _check_data(data, seeds, windows, noise, settings):
     if settings.get("recipe") is not None: raise ValueError("`recipe` fixes the settings that are varied here; leave it out, and give single settings instead.")
-    if not isinstance(data, (LinearSystem, xr.Dataset, xr.DataArray)): raise TypeError(f"`data` must be a field or a LinearSystem, found {type(data).__name__}; make one with as_field or LinearSystem(X, y).")
+    if not isinstance(data, (LinearSystem, xr.Dataset)): raise TypeError(f"`data` must be a field or a LinearSystem, found {type(data).__name__}; make one with as_field or LinearSystem(X, y).")
     if not isinstance(data, LinearSystem): return check_field(data)
     for name, value in (("windows", windows), ("noise", noise)):
         if value is not None: raise ValueError(f"`{name}` is for fields, and this is a system; leave it out.")
@@ -275,9 +277,9 @@ def _check_data(data, seeds, windows, noise, settings):
     return data
 
 def _truth(data, first): # of the targets that were asked for, if known
-    truth = {} if isinstance(data, LinearSystem) else true_pde(data)
-    asked = [target.removesuffix("_t") for target in first]
-    return {target: truth[target] for target in asked} if all(target in truth for target in asked) else {}
+    truth = {} if isinstance(data, LinearSystem) else {time_derivative(left): terms for left, terms in true_pde(data).items()}
+    asked, known = ({left.partition("_")[0] for left in lefts} for lefts in (first, truth))
+    return {left: terms for left, terms in truth.items() if left.partition("_")[0] in asked} if asked <= known else {}
 
 # %% ../nbs/21_stability.ipynb #dcb70f20
 scans = {"number": tuple(round(1e-3*(1 + h), 3) for h in range(100)), "percentile": tuple(f"P{q}" for q in range(55, 101, 5))}

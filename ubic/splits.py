@@ -5,21 +5,23 @@
 # %% auto #0
 __all__ = ['CrossValidation', 'cross_validate', 'plot_cross_validation', 'weak_in_blocks']
 
-# %% ../nbs/21a_splits.ipynb #6d9d6947
+# %% ../nbs/21a_splits.ipynb #9496d03d
+import warnings
 from dataclasses import dataclass
+from inspect import signature
 from itertools import product
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
-from .field import as_rng, check_field, check_whole, spacing
-from .library import _fewest, automatic_box, weak
+from .field import UbicWarning, as_rng, check_field, check_whole, spacing
+from .library import _asked, _fewest, _survey, automatic_box, weak
 from .subsets import best_subsets
 from .system import LinearSystem
 
-# %% ../nbs/21a_splits.ipynb #dc4ce172
+# %% ../nbs/21a_splits.ipynb #54f31159
 def _bic(residuals, size): # of rows × subsets
     n = len(residuals)
-    return n*(1 + np.log(2*np.pi*np.sum(residuals**2, axis=0)/n)) + size*np.log(n)
+    return n*(1 + np.log(2*np.pi*np.maximum(np.sum(residuals**2, axis=0), np.finfo(float).tiny)/n)) + size*np.log(n) # a perfect fit has a finite score
 
 # %% ../nbs/21a_splits.ipynb #85e4a8af
 def _validate(system, train, test, max_size, solver): # BIC on both parts, subset by subset, and their sizes
@@ -30,11 +32,12 @@ def _validate(system, train, test, max_size, solver): # BIC on both parts, subse
     for k, values in enumerate(path.coef): coef[[columns[str(term)] for term in path.terms(k)], k] = values
     return [_bic(system.y[rows, None] - system.X[rows] @ coef, path.sizes) for rows in (train, test)], path.sizes
 
-# %% ../nbs/21a_splits.ipynb #2435babf
+# %% ../nbs/21a_splits.ipynb #49c61e8f
 def _pairs(splits, system, groups): # of row numbers
     if splits is None: return [(np.arange(system.n//2), np.arange(system.n//2, system.n))]
     if hasattr(splits, "split"): return list(splits.split(system.X, system.y, groups))
     try: pairs = [tuple(np.asarray(rows) for rows in pair) for pair in splits]
+    except ValueError: raise ValueError("`splits` must hold pairs (training rows, validation rows), each a list of row numbers; found something of several lengths.") from None
     except TypeError: raise TypeError(f"`splits` must be a splitter of scikit-learn or a list of pairs of row numbers, found {type(splits).__name__}.") from None
     return pairs
 
@@ -73,7 +76,7 @@ class CrossValidation:
 
     def _repr_html_(self): return f"<p>{self!r}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
 
-# %% ../nbs/21a_splits.ipynb #9977d1f4
+# %% ../nbs/21a_splits.ipynb #c1c04aa0
 def cross_validate(
     system: LinearSystem, # with its rows
     splits=None, # splitter of scikit-learn, or pairs of row numbers; None: first half against second half
@@ -83,7 +86,8 @@ def cross_validate(
 ) -> CrossValidation:
     "Best subsets on training rows, scored on validation rows."
     if not isinstance(system, LinearSystem): raise TypeError(f"`system` must be a LinearSystem, found {type(system).__name__}; make one with ubic.LinearSystem(X, y, terms).")
-    if groups is not None and len(groups) != system.n: raise ValueError(f"`groups` has {len(groups)} labels for {system.n} rows; give one per row.")
+    if isinstance(splits, str): raise TypeError(f"`splits` must be a splitter of scikit-learn or a list of pairs of row numbers, found {splits!r}.")
+    if groups is not None and np.shape(groups) != (system.n,): raise ValueError(f"`groups` has shape {np.shape(groups)} for {system.n} rows; give one label per row.")
     pairs = _check_pairs(_pairs(splits, system, groups), system)
     found = [_validate(system, train, test, max_size, solver) for train, test in tqdm(pairs, desc="splits", leave=False, delay=2)]
     shortest = min(len(sizes) for _, sizes in found) # dependent terms may shorten a path
@@ -123,16 +127,27 @@ def _parts(blocks, field): # dim → number
     if np.prod(list(counts.values())) < 2: raise ValueError("`blocks` leaves the field in one piece; give at least two along some axis.")
     return counts
 
-# %% ../nbs/21a_splits.ipynb #00c89443
-def _common_width(field, counts, order): # of the boxes in all blocks
+# %% ../nbs/21a_splits.ipynb #1736ad7f
+def _common_width(field, counts, orders): # of the boxes in all blocks
     widths = {}
-    for dim, (points, _) in automatic_box(field, order).items():
+    for dim, (points, _) in automatic_box(field, *orders).items():
         size = field.sizes[dim]//counts.get(dim, 1)
         if int(0.3*size) < _fewest: raise ValueError(f"`blocks` leaves {size} points along {dim}, and boxes need {int(np.ceil(_fewest/0.3))}; give fewer blocks.")
         widths[dim] = min(points, int(0.3*size))*spacing(field, dim)
     return widths
 
-# %% ../nbs/21a_splits.ipynb #42f654a2
+# %% ../nbs/21a_splits.ipynb #ce66824e
+def _orders(field, target, settings): # highest derivatives in space and time
+    defaults = {name: parameter.default for name, parameter in signature(weak).parameters.items() if name in signature(_asked).parameters}
+    targets, terms = _asked(_survey(field), **{name: settings.get(name, value) for name, value in defaults.items() if name != "target"}, target=target)
+    return max(term.order for term in terms), targets[0].order
+
+def _moving(pieces): # the blocks in which something happens
+    moving = [piece for piece in pieces if any(float(u.max()) > float(u.min()) for u in piece.data_vars.values())]
+    if 0 < len(moving) < len(pieces): warnings.warn(f"in {len(pieces) - len(moving)} of {len(pieces)} blocks the field is constant; they are left out.", UbicWarning, stacklevel=3)
+    return moving or pieces
+
+# %% ../nbs/21a_splits.ipynb #1a10e1e5
 def weak_in_blocks(
     field,
     blocks=4, # number along each axis, or a mapping from axis to number
@@ -142,8 +157,10 @@ def weak_in_blocks(
     "A weak-form system whose rows come from separate blocks of a field."
     field = check_field(field)
     counts = _parts(blocks, field)
-    if settings.get("half_width") is None: settings["half_width"] = _common_width(field, counts, settings.get("derivative_order", 2))
+    if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
+    if settings.get("half_width") is None: settings["half_width"] = _common_width(field, counts, _orders(field, target, settings))
     pieces = [field.isel(dict(zip(counts, cuts))) for cuts in product(*(_cuts(field.sizes[dim], number) for dim, number in counts.items()))]
+    pieces = _moving(pieces)
     seeds = as_rng(settings.pop("seed", 0)).spawn(len(pieces))
     systems = [weak(piece, target, **settings, seed=seed) for piece, seed in zip(tqdm(pieces, desc="blocks", leave=False, delay=2), seeds)]
     return _stacked(systems), np.repeat(np.arange(len(systems)), [system.n for system in systems])

@@ -427,7 +427,26 @@ def _solver(name, options): # the function of that name, if it takes these optio
         if option not in known: raise TypeError(f"`solver='{name}'` has no option `{option}`; it takes {', '.join(known) or 'none'}.")
     return function
 
-# %% ../nbs/07_subsets.ipynb #f1125197
+# %% ../nbs/07_subsets.ipynb #d7c84c5e
+def _ranks(terms): return np.argsort(sorted(range(len(terms)), key=lambda j: (getattr(terms[j], "order", 0), str(terms[j])))) # simple ones first
+
+def _swap_for_simpler(unit, support, ranks): # one term, at no loss; None when that is not possible
+    best = np.sqrt(_fit(unit, np.array(support))[1])
+    for i in np.argsort(ranks):
+        for j in support:
+            if i in support or ranks[i] >= ranks[j]: continue
+            other = sorted([*(k for k in support if k != j), int(i)])
+            coef, rest = _fit(unit, np.array(other))
+            if np.sqrt(rest) <= best + 1e-9 and coef.all(): return tuple(other)
+
+def _simplest(path):
+    ranks, supports = _ranks(path.system.terms), []
+    for support in path.supports:
+        while (simpler := _swap_for_simpler(path.system.unit, support, ranks)) is not None: support = simpler
+        supports.append(support)
+    return path if supports == path.supports else _path(path.system, supports, solver=path.solver, exact=path.exact, certificate=path.certificate)
+
+# %% ../nbs/07_subsets.ipynb #6ca25e50
 def best_subsets(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int | None = None, # largest number of terms; None for as many as can be searched
@@ -439,7 +458,8 @@ def best_subsets(
     function = _solver(solver, options)
     if max_size is None: max_size = system.p if solver in ("greedy", "frols") else _affordable(system.p)
     max_size = check_whole("max_size", max_size, 1, system.p)
-    return function(system, min(max_size, system.p - len(system.dependent)), **options)
+    path = function(system, min(max_size, system.p - len(system.dependent)), **options)
+    return _simplest(path) if system.dependent else path
 
 # %% ../nbs/07_subsets.ipynb #bc68e603
 def _affordable(p, most=40, then=12): # all sizes, unless there are many candidates

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Term', 'parse_term', 'latex', 'to_sympy', 'evaluate', 'by_parts', 'is_exact_derivative', 'candidates', 'Equation',
-           'coefficient_error']
+           'time_derivative', 'coefficient_error']
 
 # %% ../nbs/01_terms.ipynb #d45690e8
 import re
@@ -253,10 +253,14 @@ class Equation:
         right = sum((c*to_sympy(term, axes) for term, c in zip(self.terms, self.coef)), sympy.Integer(0))
         return sympy.Eq(to_sympy(parse_term(self.target), axes), right)
 
-# %% ../nbs/01_terms.ipynb #97a4cdd6
+# %% ../nbs/01_terms.ipynb #062f7075
 def _as_term(label): # a `Term` where the label is one, else the label
     try: return parse_term(label)
     except (ValueError, TypeError): return label
+
+def time_derivative(left: str): # what an equation explains: "u_t" for "u", and "u_tt" as it is
+    "The left-hand side of an equation that may be named after its unknown."
+    return left if "_" in left else f"{left}_t"
 
 # %% ../nbs/01_terms.ipynb #3544666c
 def coefficient_error(

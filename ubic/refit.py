@@ -173,7 +173,7 @@ def _step(refitter, state, terms, coef): # one linearised problem; the data them
     correction = _spread_back(refitter, A, solve_triangular(root, rest, lower=True, trans="T"))
     return coef + delta, {name: u - correction.get(name, 0) for name, u in refitter.data.items()}, spread, rest
 
-# %% ../nbs/09a_refit.ipynb #581562ca
+# %% ../nbs/09a_refit.ipynb #b4d49c6a
 @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
 def _fit(self,
     terms, # of the equation
@@ -191,7 +191,7 @@ def _fit(self,
             cov, moved = np.mean(rest**2)*spread, np.abs(coef - before)
             converged = bool((moved <= 0.02*np.sqrt(np.diag(cov)) + 1e-9*np.abs(coef)).all())
             refit = replace(refit, coef=coef, cov=cov, residual=rest, converged=converged)
-            if converged or (step and (refit.score > ceiling or refit.excess > 3)): break
+            if converged or (step and (refit.score > ceiling or refit.excess > 3)) or (refit.score > ceiling and refit.excess > 8): break
     except np.linalg.LinAlgError: pass # terms that cannot be told apart, or a step too far: not converged
     return refit
 

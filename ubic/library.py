@@ -97,14 +97,14 @@ class _Jets:
     @property
     def shape(self): return next(iter(self.values.values())).shape
 
-# %% ../nbs/06_library.ipynb #d635d8c3
+# %% ../nbs/06_library.ipynb #1a69880f
 def _plain(accuracy): # finite differences
     return lambda array, dim, step, d, axis: difference(array, step, d, axis, accuracy)
 
-def _smooth(box): # local quartics over a quarter of the box
+def _smooth(box): # local quartics over most of a standard deviation of the weight
     return lambda array, dim, step, d, axis: savgol_filter(array, 2*_around(box[dim]) + 1, 4, deriv=d, delta=step, axis=axis)
 
-def _around(box): return max(3, box[0]//4) # points on each side of the local fit
+def _around(box): return max(3, int(0.75*box[0]/np.sqrt(2*box[1] + 3))) # points on each side of the local fit
 
 # %% ../nbs/06_library.ipynb #b1220426
 def _product(factors, shape): # of arrays, for powers too: `**` is slower; a field of ones when there are none

@@ -541,7 +541,7 @@ def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing
 def _check_order(dim, order, terms, time_order):
     needed = time_order if dim == "t" else max((term.derivative[1].count(dim) for term in terms if term.derivative), default=0)
     if not isinstance(order, (int, np.integer)) or not max(1, needed) <= order <= 30:
-        raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, and be wider than a spike, so give a whole number from {max(1, needed)} to 30.")
+        raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, and be wider than a spike, so give a whole number of at least {max(1, needed)} and at most 30.")
 
 def _check_width(dim, half, ds):
     length = float(ds[dim].values[-1] - ds[dim].values[0])

@@ -216,9 +216,8 @@ def _left(final, contest, fit): # more than there should be, in a sentence
 
 def _with_doubts(final, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)] # those that only add terms go without saying
-    others = [terms for terms in rivals if not set(terms) < set(final.terms)] # fewer terms of the same are no other equation
-    if not others: return replace(final, rivals=rivals)
-    listed = "; ".join(map(_listed, others[:5])) + (" and others" if len(others) > 5 else "")
+    if not rivals: return replace(final, rivals=[])
+    listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, rivals=rivals, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
 # %% ../nbs/10_pipeline.ipynb #a4144b83

@@ -32,7 +32,7 @@ def slowly(ds, seconds):
 
 @pytest.fixture(scope="module")
 def client():
-    with dask.config.set({"distributed.scheduler.allowed-failures": 5}):
+    with dask.config.set({"distributed.scheduler.allowed-failures": 5, "distributed.scheduler.no-workers-timeout": "60s"}):
         with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster, distributed.Client(cluster) as client: yield client
 
 

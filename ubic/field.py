@@ -189,7 +189,7 @@ def _computing(what):
     try: yield
     except (ImportError, MemoryError, Unreadable): raise
     except Exception as error:
-        if type(error).__name__ == "KilledWorker": # of `distributed`, which may not be installed
+        if type(error).__name__ in ("KilledWorker", "NoWorkerError", "NoValidWorkerError"): # of `distributed`, which may not be installed
             raise Unreadable(f"`{what}` cannot be computed, because workers of the Dask cluster were lost again and again; give them more memory, or the field smaller chunks.") from error
         raise Unreadable(f"`{what}` cannot be computed from its chunks ({_reason(error)}); see whether the file or store behind it is complete.") from error
 

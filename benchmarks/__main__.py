@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = "ubic numpy scipy xarray pandas numba scikit-learn pysindy dictlearn findiff".split()
+PACKAGES = "ubic numpy scipy xarray pandas numba scikit-learn pysindy dictlearn findiff torch".split()
 SAME_COLUMN = {"max_difference": "agreement", "difference": "agreement"}
 
 

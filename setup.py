@@ -8,7 +8,8 @@ config = configparser.ConfigParser(delimiters=["="])
 config.read(pathlib.Path(__file__).with_name("settings.ini"), encoding="utf-8")
 settings = config["DEFAULT"]
 extras = {key.removesuffix("_requirements"): value.split() for key, value in settings.items() if key.endswith("_requirements")}
-extras["all"] = sorted({requirement for group in extras.values() for requirement in group})
+by_hand = {"dedalus", "pysr"} # they need more than pip: MPI and FFTW, or Julia
+extras["all"] = sorted({requirement for name, group in extras.items() if name not in by_hand for requirement in group})
 
 setup(
     name=settings["lib_name"],

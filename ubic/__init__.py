@@ -12,18 +12,21 @@ import importlib
 # %% ../nbs/13_api.ipynb #4a15b8a3
 __doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
 
-# %% ../nbs/13_api.ipynb #764c0b66
-_modules = ["accuracy", "bayes", "datasets", "denoise", "field", "library", "posterior", "recipes", "refit", "repeats", "solvers", "spectral", "splits", "terms"]
+# %% ../nbs/13_api.ipynb #931aebcc
+_modules = ["accuracy", "bayes", "datasets", "denoise", "engines", "field", "initial", "library", "networks", "posterior", "recipes", "refit", "repeats", "solvers", "spectral", "splits", "terms", "validation"]
 _names = {
     "load": "field", "as_field": "field", "check_field": "field", "add_noise": "field", "plot_field": "field", "save_field": "field", "UbicWarning": "field",
     "Term": "terms", "Equation": "terms", "candidates": "terms", "coefficient_error": "terms",
-    "simulate": "spectral",
+    "simulate": "spectral", "is_periodic": "spectral",
     "LinearSystem": "system",
     "SubsetPath": "subsets", "best_subsets": "subsets",
     "Selection": "criterion", "select": "criterion",
     "Discovery": "pipeline", "discover": "pipeline",
     "Stability": "repeats", "stability": "repeats",
     "UBICRegressor": "estimator",
+    "ClosedForm": "initial", "closed_form": "initial",
+    "Validation": "validation", "validate": "validation", "state_bic": "validation",
+    "TrainedNetwork": "networks", "pinn": "networks",
     "write_report": "report",
 }
 

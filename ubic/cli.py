@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 from .field import UbicWarning, write_atomically
 
-# %% ../nbs/12_cli.ipynb #faac6fd0
+# %% ../nbs/12_cli.ipynb #11de704d
 def _parser():
     parser = argparse.ArgumentParser(prog="ubic", description="Discover the PDE behind noisy space-time data, and say how sure one can be.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -27,6 +27,7 @@ def _parser():
     find.add_argument("--power", type=int, default=2, metavar="N", help="highest power among the candidates")
     find.add_argument("--mode", choices=["unit_free", "paper"], default="unit_free", help="how models are scored")
     find.add_argument("--recipe", metavar="NAME", help="use the paper's settings for this dataset")
+    find.add_argument("--validate", choices=["simulate", "pinn"], help="run the PDE and its competitors and compare them with the data")
     find.add_argument("--figure", metavar="FILE", help="write the figure here")
     find.add_argument("--report", metavar="FILE", help="write a report (HTML) here")
     find.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -51,25 +52,27 @@ def _draw(found, path):
     write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     print(f"figure: {path}", file=sys.stderr)
 
-# %% ../nbs/12_cli.ipynb #8500ee71
+# %% ../nbs/12_cli.ipynb #9ba923c4
 def _as_text(found):
     for target, selection in found.items():
         print(selection, "", selection.table().to_string(float_format="{:.4g}".format), sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"\nthe true PDE is known: mean coefficient error {error.mean():.3g} %")
+    if found.validation is not None: print("", found.validation, sep="\n")
 
 def _as_json(found):
     rows = {target: {"equation": str(s.equation), "terms": list(map(str, s.terms)), "coef": list(s.coef), "std": list(s.std), "lam": s.lam if isfinite(s.lam) else None,
                      "size": s.size, "verdict": str(s.verdict), "reasons": list(s.verdict.reasons), "advice": s.advice} for target, s in found.items()}
+    if found.validation is not None: rows["validation"] = {"wins": found.validation.wins, "reproduces": found.validation.reproduces, "sentences": found.validation.sentences}
     print(json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False))
 
-# %% ../nbs/12_cli.ipynb #5b284da4
+# %% ../nbs/12_cli.ipynb #9f599d00
 def _discover(args):
     from ubic.field import add_noise
     from ubic.pipeline import discover
     field = _source(args.source, args.chunks)
     if args.noise: field = add_noise(field, args.noise, seed=args.seed)
-    found = discover(field, args.target, args.denoise, args.derivative_order, args.power, mode=args.mode, recipe=args.recipe, **({"known": args.known} if args.known else {}))
+    found = discover(field, args.target, args.denoise, args.derivative_order, args.power, mode=args.mode, recipe=args.recipe, validate=args.validate, **({"known": args.known} if args.known else {}))
     _as_json(found) if args.json else _as_text(found)
     if args.figure: _draw(found, args.figure)
     if args.report:

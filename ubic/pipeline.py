@@ -21,14 +21,15 @@ from .refit import _Refitter
 from .subsets import _path, best_subsets
 from .terms import coefficient_error, time_derivative
 
-# %% ../nbs/10_pipeline.ipynb #bb1319ba
+# %% ../nbs/10_pipeline.ipynb #7dcc991f
 class Discovery(Mapping):
     "The equation found for each unknown."
     def __init__(self,
         selections: dict, # unknown → `Selection`
         field, # the field as given
         used, # the field as used, after denoising
-    ): self.selections, self.field, self.used = selections, field, used
+        validation=None, # how well the PDE and its competitors reproduce the data, if that was asked for
+    ): self.selections, self.field, self.used, self.validation = selections, field, used, validation
 
     def __getitem__(self, target): return self.selections[target]
     def __iter__(self): return iter(self.selections)
@@ -52,9 +53,11 @@ class Discovery(Mapping):
     def _told(self): # nothing where it would mean to read a large store once more
         return [] if is_chunked(self.field) else [f"Noise measured: {', '.join(f'{percent:.3g} % of {name}' for name, percent in self.noise.items())}."]
 
-    def __repr__(self): return "\n\n".join([*map(str, self.values()), *self._told()])
+    def __repr__(self): return "\n\n".join([*map(str, self.values()), *self._told(), *([] if self.validation is None else [str(self.validation)])])
 
-    def _repr_html_(self): return "".join([selection._repr_html_() + _picture(selection.plot) for selection in self.values()] + [f"<p>{sentence}</p>" for sentence in self._told()])
+    def _repr_html_(self):
+        judged = "" if self.validation is None else self.validation._repr_html_() + _picture(self.validation.plot)
+        return "".join([selection._repr_html_() + _picture(selection.plot) for selection in self.values()] + [f"<p>{sentence}</p>" for sentence in self._told()]) + judged
 
 # %% ../nbs/10_pipeline.ipynb #87ef540d
 def _picture(draw): # <img> of what `draw` plots
@@ -196,7 +199,7 @@ def _contest(survey, target, time_order, look, settings): # None when the settin
     contest = _Contest(survey.ds, target, time_order, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
     return contest
 
-# %% ../nbs/10_pipeline.ipynb #dc7277c3
+# %% ../nbs/10_pipeline.ipynb #8b4a6f22
 def _concluded(looks): # the last look, with sharper coefficients; it says so when other equations fit as well
     final, contest, doubts = looks[-1]
     known = set(final.path.system.terms)
@@ -220,7 +223,7 @@ def _with_doubts(final, rivals):
     listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
     return replace(final, rivals=rivals, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
 
-# %% ../nbs/10_pipeline.ipynb #a4144b83
+# %% ../nbs/10_pipeline.ipynb #c6c8ee4d
 def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain, or a list of them; None for all
@@ -234,16 +237,23 @@ def discover(
     tau0=None, # threshold of Algorithm 1
     time_order: int | None = None, # order of the time derivative to explain; None to find out: the second for a single unknown whose first one cannot be explained
     recipe: str | None = None, # name of a dataset of the paper, to use the paper's settings instead of all of the above
+    validate: str | None = None, # "simulate" or "pinn", to see whether the PDE reproduces the data better than its competitors
     **settings, # further settings of `library.weak`, for instance `terms`, or `known` fields
 ) -> Discovery:
     "Find the PDE behind a field."
+    if validate not in (None, "simulate", "pinn"): raise ValueError(f"`validate` is {validate!r}; it is 'simulate', 'pinn' or None.")
     field, sentences = _heard(check_field, field)
     if recipe is not None:
         if settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join(settings)}, or the recipe.")
         found, used, more = _follow(recipe, field, target)
     else: found, used, more = _walk(field, target, denoise, derivative_order, time_order, dict(power=power, **settings), max_size, solver, {} if time_limit is None else dict(time_limit=time_limit), dict(mode=mode, tau0=tau0))
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
-    return Discovery(found, field, used)
+    discovery = Discovery(found, field, used)
+    return discovery if validate is None else _judged(discovery, validate)
+
+def _judged(discovery, how):
+    from ubic.validation import validate
+    return Discovery(discovery.selections, discovery.field, discovery.used, validate(discovery, with_=how))
 
 # %% ../nbs/10_pipeline.ipynb #cef1263a
 def _walk(field, target, denoise, order, time_order, settings, max_size, *stages): # selections, the field used, and what there was to say

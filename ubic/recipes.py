@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['paper_terms', 'recipes', 'published', 'refit_settings', 'published_refits', 'published_noise', 'published_gamma',
-           'published_sensitivity', 'published_splits', 'published_split_curves', 'published_curves', 'Recipe',
-           'get_recipe', 'clean', 'noisy', 'denoised', 'apply', 'reproduce', 'compare', 'compare_curves', 'plot_figure',
-           'results', 'snapshot', 'save_results', 'load_results']
+           'published_sensitivity', 'published_splits', 'published_split_curves', 'pinn_parts', 'published_pinn',
+           'published_curves', 'published_starts', 'published_simulations', 'published_intercept', 'published_variants',
+           'Recipe', 'get_recipe', 'start', 'clean', 'noisy', 'denoised', 'apply', 'reproduce', 'compare',
+           'compare_curves', 'plot_figure', 'results', 'snapshot', 'save_results', 'load_results']
 
 # %% ../nbs/10a_recipes.ipynb #fcde61fb
 from dataclasses import dataclass
@@ -150,6 +151,17 @@ published_split_curves = {
     ("kdv", "RepeatedKFold"): [-1291.27, -12089.75, -12241.69, -12343.78, -12472.22, -12464.71],
 }
 
+# %% ../nbs/10a_recipes.ipynb #5748423b
+pinn_parts = {
+    "burgers": dict(train={"x": slice(129), "t": slice(51)}, validation={"x": slice(129, None), "t": slice(51, None)}),
+    "kdv": dict(train={"x": slice(0, None, 2), "t": slice(251, None)}, validation={"x": slice(1, None, 2), "t": slice(251)}),
+    "ks": dict(train={"x": slice(513), "t": slice(126)}, validation={"x": slice(513, None), "t": slice(126, None)}),
+}
+
+published_pinn = pd.DataFrame([
+    ("burgers", 2, -16439.28), ("burgers", 3, -2019.62), ("kdv", 2, 247070.12), ("kdv", 3, 280798.7), ("ks", 3, 339036.11), ("ks", 4, 501440.30),
+], columns=["dataset", "size", "BIC"]).set_index(["dataset", "size"])
+
 # %% ../nbs/10a_recipes.ipynb #59973cee
 published_curves = {
     ("burgers", "u", "BIC", True): [-65223.313, -77439.448, -77441.583, -77447.205, -77459.167, -77456.323, -77447.767, -77438.567],
@@ -177,6 +189,44 @@ published_curves |= {
     ("gray_scott", "v", "BIC", True): [-205294.33, -208548.39, -225673.94, -254978.96, -325867.85, -325874.43, -325880.35, -325882.17, -325877.41, -325872.07, -325865.99, -325859.61],
     ("gray_scott", "v", "uncertainty", True): [158.855, 258.758, 124.575, 32.3565, 1, 1.0260, 1.0636, 1.0885, 1.2318, 1.3613, 1.4036, 2.0539],
 }
+
+# %% ../nbs/10a_recipes.ipynb #b05b85b2
+published_starts = pd.DataFrame([
+    ("burgers", "raw", "PySR", "exp(-1.0041662*(x + 2.0116963)**2)", False),
+    ("burgers", "refined", "Feyn", "0.00295012304 + 1.00797403*exp(-4.15259791*(-0.497142427*x - 1)**2)", True),
+    ("kdv", "raw", "PySR", "sin(-0.15645656*x)", False),
+    ("kdv", "refined", "PySR", "sin(-0.15645779*x)", True),
+    ("ks", "raw", "PySR", "cos(0.062976345*x)*(0.9813761 + sin(0.062976345*x))", False),
+    ("ks", "refined", "PySR", "cos(0.06263812*x)*(0.9839311 + sin(0.06286727*x))", True),
+], columns=["dataset", "constants", "program", "formula", "used"]).set_index(["dataset", "constants"])
+
+# %% ../nbs/10a_recipes.ipynb #909418f1
+published_simulations = pd.DataFrame([
+    ("burgers", 2, -134490.26, -134490.27), ("burgers", 3, -134150.25, -134150.26),
+    ("kdv", 2, -731844.6, -708492.7), ("kdv", 3, -722890.3, np.inf),
+    ("ks", 3, 783458.97, 783460.71), ("ks", 4, 811910.33, 811905.63),
+], columns=["dataset", "size", "Dedalus", "Chebfun"]).set_index(["dataset", "size"])
+
+# %% ../nbs/10a_recipes.ipynb #f541b5f3
+published_intercept = -1e-4
+
+published_variants = pd.DataFrame([
+    ("burgers", "raw constants", -134836, -134922), ("ks", "raw constants", 803186, 779214),
+    ("kdv", "no intercept", -708617, -724657), ("kdv", "weak-form coefficients", -2989, -81246), ("kdv", "intercept in both", -732056.7, -729385.5),
+], columns=["dataset", "variant", "smaller", "larger"]).set_index(["dataset", "variant"])
+
+# %% ../nbs/10a_recipes.ipynb #feefa775
+def start(
+    name: str, # of a dataset: "burgers", "kdv" or "ks"
+    constants: str = "refined", # or "raw", as the symbolic regression of the paper found them
+):
+    "The paper's initial condition in closed form, on the grid of the data."
+    from sympy import lambdify, sympify
+    if (name, constants) not in published_starts.index: raise ValueError(f"`name` and `constants` must be one of {', '.join(map(str, published_starts.index))}, found {(name, constants)}.")
+    first = clean(name).isel(t=0, drop=True)
+    return first.assign(u=("x", lambdify("x", sympify(published_starts.loc[(name, constants), "formula"]))(first.x.values)))
+
+
 
 # %% ../nbs/10a_recipes.ipynb #198cfb5e
 def clean(
@@ -355,12 +405,12 @@ def save_results(
     write_atomically(folder/f"{name}.npz", lambda file: np.savez_compressed(file, **picture))
     return write_atomically(folder/f"{name}.csv", lambda file: file.write(table.encode()))
 
-# %% ../nbs/10a_recipes.ipynb #b7963804
+# %% ../nbs/10a_recipes.ipynb #ae573c38
 def load_results(
     folder="results", # where `save_results` wrote
 ) -> pd.DataFrame: # like `published`
     "All results kept in a folder."
-    tables = [pd.read_csv(path, index_col=list(range(3))) for path in sorted(Path(folder).glob("*.csv"))]
+    tables = [pd.read_csv(path, index_col=list(range(3))) for name in recipes if (path := Path(folder)/f"{name}.csv").exists()]
     if not tables: raise ValueError(f"`folder` is {str(folder)!r}, which has no results; write them with save_results.")
     ours = pd.concat(tables)
     return ours.reindex([row for row in published.index if row in ours.index])

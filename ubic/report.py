@@ -38,7 +38,7 @@ def coefficient_table(
     low, high = selection.coef - 2*selection.std, selection.coef + 2*selection.std
     return pd.DataFrame({"coefficient": selection.coef, "std": selection.std, "- 2 std": low, "+ 2 std": high}, index=pd.Index(map(str, selection.terms), name="term"))
 
-# %% ../nbs/11_report.ipynb #a6dd770f
+# %% ../nbs/11_report.ipynb #bacfb7a0
 _style = "body{font:16px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}table{border-collapse:collapse}td,th{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right}img{max-width:100%}"
 
 def _section(target, selection):
@@ -47,12 +47,17 @@ def _section(target, selection):
     return (f"<h2>{html.escape(target)}</h2>{_typeset(selection.equation)}<p><code>{html.escape(str(selection.equation))}</code></p>"
             f"{advice}{table(coefficient_table(selection))}<h3>Compared with</h3>{table(selection.table())}{_picture(selection.plot)}")
 
+def _states(validation): # does it reproduce the data?
+    sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in validation.sentences)
+    title = "Simulation" if validation.how == "simulate" else "Physics-informed networks"
+    return f"<h2>{title}</h2>{sentences}{validation.table().to_html(float_format='{:.5g}'.format, border=0, na_rep='')}{_picture(validation.plot)}"
+
 def to_html(
     discovery: Discovery,
     title: str = "Discovered equation",
 ) -> str:
     "The report as one self-contained HTML page."
-    sections = "".join(_section(target, selection) for target, selection in discovery.items())
+    sections = "".join(_section(target, selection) for target, selection in discovery.items()) + ("" if discovery.validation is None else _states(discovery.validation))
     name = html.escape(title)
     return f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{name}</title><style>{_style}</style></head><body><h1>{name}</h1>{_fields(discovery)}{sections}</body></html>\n"
 

@@ -86,12 +86,13 @@ def draw_weights(
     seed: int = 0,
     dtype=torch.float64,
 ): # one tensor
-    "Weights drawn uniformly after Glorot, biases zero."
-    generator, parts = torch.Generator().manual_seed(check_whole("seed", seed, 0)), []
-    for before, after in zip(widths, widths[1:]):
-        bound = (6/(before + after))**0.5
-        parts += [bound*(2*torch.rand(after*before, generator=generator, dtype=dtype) - 1), torch.zeros(after, dtype=dtype)]
-    return torch.cat(parts)
+    "Weights drawn uniformly after Glorot, biases zero; the numbers are those of `torch.manual_seed` and layers of torch made one after the other."
+    seed = check_whole("seed", seed, 0)
+    with torch.random.fork_rng(devices=[]): # the global state stays as it is
+        torch.manual_seed(seed)
+        layers = [torch.nn.Linear(before, after, dtype=torch.float32) for before, after in zip(widths, widths[1:])]
+        parts = [part for layer in layers for part in (torch.nn.init.xavier_uniform_(layer.weight), torch.zeros_like(layer.bias))]
+    return torch.cat([part.detach().ravel() for part in parts]).to(dtype)
 
 # %% ../nbs/24_jets.ipynb #117f57b4
 def _unpack(theta, widths): # matrix and bias of each layer

@@ -158,9 +158,9 @@ def _epoch(self):
     self.renew()
 
 def _look(self, every):
-    "Stop if the loss is not lower than at the last look."
-    looks = [sum(losses) for losses in self.rows[every - 1::every]]
-    if len(self.rows) % every == 0 and len(looks) > 1 and not looks[-1] < min(looks[:-1]): self.stopped = self.stopped or "the loss no longer fell"
+    "Stop if the loss is not lower than at the last look; the first look is after the first epoch."
+    looks = [sum(losses) for losses in self.rows[::every]]
+    if len(self.rows) % every == 1 % every and len(looks) > 1 and not looks[-1] < min(looks[:-1]): self.stopped = self.stopped or "the loss no longer fell"
 
 _Training.epoch, _Training.look = _epoch, _look
 

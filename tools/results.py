@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT))
 from ubic.field import write_atomically
 from ubic.recipes import published_numbers
 
+NBS = ROOT / "nbs"
 TARGET = ROOT / "RESULTS.md"
 TITLES = {"burgers": "Burgers", "kdv": "Korteweg–de Vries", "ks": "Kuramoto–Sivashinsky", "navier_stokes": "Navier–Stokes", "reaction_diffusion": "Reaction–diffusion", "gray_scott": "Gray–Scott"}
 NAMES = {"lam": "λ", "size": "terms", "uncertainty": "U", "number": "rate over numbers, %", "percentile": "rate over percentiles, %", "%CE": "%CE", "data": "loss, data", "physics": "loss, equation",
@@ -37,10 +38,9 @@ SECTIONS = [  # title, where it is in the paper, experiments, notebook
 ]
 
 
-def read(file, nbs=ROOT / "nbs"):
+def read(file):
     "A saved table, empty if it is not there."
-    path = nbs / file
-    return pd.read_csv(path) if path.exists() else pd.DataFrame()
+    return pd.read_csv(NBS / file) if (NBS / file).exists() else pd.DataFrame()
 
 
 def melted(experiment, table, *quantities, key="", **fixed):
@@ -94,13 +94,14 @@ def shrinkage(): yield from melted("horseshoe", read("supplement/results/horsesh
 
 
 def relevance():
-    for threshold, rows in read("supplement/results/threshold_ard.csv").groupby("threshold", sort=False):
+    fits = read("supplement/results/threshold_ard.csv")
+    for threshold, rows in fits.groupby("threshold", sort=False) if len(fits) else ():
         sizes = [*rows["size"], rows["size"].iloc[-1]]  # one more fit changes nothing
         for fit, size in enumerate(sizes, 1): yield ("relevance", "burgers", "u", "True", f"{threshold:g}", f"fit {fit}"), size
     yield from melted("relevance_uncertainty", read("supplement/results/threshold_ard_uncertainty.csv"), "uncertainty", key="size", dataset="burgers")
 
 
-def refits(): yield from melted("refits", read("supplement/results/accuracy.csv").drop(columns="%CE").rename(columns={"ours": "%CE"}), "%CE", key="method")
+def refits(): yield from melted("refits", read("supplement/results/accuracy.csv").drop(columns="%CE", errors="ignore").rename(columns={"ours": "%CE"}), "%CE", key="method")
 
 
 def splits():
@@ -121,7 +122,8 @@ def simulations():
 
 
 def starts():
-    for name, rows in read("results/closed_forms.csv").groupby("dataset"):
+    found = read("results/closed_forms.csv")
+    for name, rows in found.groupby("dataset") if len(found) else ():
         for constants in ("raw", "refined"): yield ("starts", name, "u", "True", constants, "formula"), rows.set_index("seed")["formula"][0]
 
 
@@ -145,7 +147,7 @@ def ours():
 def formula_distance(dataset, paper, found):
     "How far two formulas are apart on the grid of a dataset, relative to the first."
     from sympy import lambdify, sympify
-    with np.load(ROOT / f"nbs/paper/results/{dataset}.npz") as file: x = file["x"]
+    with np.load(NBS / f"paper/results/{dataset}.npz") as file: x = file["x"]
     first, second = (lambdify("x", sympify(formula))(x) for formula in (paper, found))
     return float(np.linalg.norm(second - first) / np.linalg.norm(first))
 
@@ -160,8 +162,9 @@ def judge(row, found):
     if paper == found: return "0", True
     if math.isinf(paper) or math.isinf(found): return "infinite", False
     difference = abs(found - paper)
-    if relative and paper: return f"{100 * difference / abs(paper):.2g} %", 100 * difference / abs(paper) <= tolerance
-    return f"{difference:.2g}", difference <= tolerance * (1 + 1e-9)
+    if not relative: return f"{difference:.2g}", difference <= tolerance * (1 + 1e-9)
+    percent = 100 * difference / abs(paper) if paper else math.inf
+    return f"{percent:.2g} %", percent <= tolerance
 
 
 def compared():
@@ -207,14 +210,13 @@ def section(rows):
 
 def counts(rows):
     "How many numbers, how many within their tolerance, outside with a reason, outside without, not saved yet."
-    missing = rows["within"].isna()
-    outside = ~missing & (rows["within"] != True)  # noqa: E712
-    return len(rows), int((rows["within"] == True).sum()), int((outside & (rows["note"] != "")).sum()), int((outside & (rows["note"] == "")).sum()), int(missing.sum())  # noqa: E712
+    missing, within, explained = rows["within"].isna(), rows["within"].eq(True), rows["note"].ne("")
+    outside = ~missing & ~within
+    return len(rows), *(int(which.sum()) for which in (within, outside & explained, outside & ~explained, missing))
 
 
-def page():
+def page(table):
     "The whole of RESULTS.md."
-    table = compared()
     parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
     summary = ["| | numbers | within tolerance | outside, explained | outside, not explained | not saved yet |", "|---|---|---|---|---|---|"]
     summary += [f"| {title} | {' | '.join(map(str, counts(rows)))} |" for title, rows, _ in parts] + [f"| **all** | {' | '.join(f'**{count}**' for count in counts(table))} |"]
@@ -233,11 +235,12 @@ A tolerance is what we claim for each number, in its own units or in percent of 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if RESULTS.md is not current")
-    text = page()
+    table = compared()
+    text = page(table)
     if parser.parse_args().check:
         if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text: sys.exit("RESULTS.md is not current: run `python tools/results.py`.")
     else: write_atomically(TARGET, lambda file: file.write(text.encode()))
-    total, within, explained, unexplained, missing = counts(compared())
+    total, within, explained, unexplained, missing = counts(table)
     print(f"{total} numbers: {within} within tolerance, {explained} outside and explained, {unexplained} outside and not explained, {missing} not saved yet")
 
 

@@ -116,6 +116,8 @@ def simulations():
     for program, file in (("Dedalus", "dedalus"), ("Chebfun", "spectral")):
         rows = read(f"supplement/results/simulation_{file}.csv").rename(columns={"BIC": program})
         for experiment in ("simulations", "printed"): yield from melted(experiment, rows, program, key="size")
+    for equation, term, coefficient in read("supplement/results/simulation_refits.csv").itertuples(index=False):
+        if (equation, term) == ("two terms and intercept", "1"): yield ("intercept", "kdv", "u", "True", "", "intercept"), coefficient
     for variant, size, score in read("supplement/results/simulation_intercept.csv").itertuples(index=False): yield ("variants", "kdv", "u", "True", variant, {2: "smaller", 3: "larger"}[size]), score
     for label, start, size, score in read("supplement/results/simulation_starts.csv").itertuples(index=False):
         yield ("variants", next((name for name, title in TITLES.items() if title == label), label), "u", "True", start, size), score

@@ -9,20 +9,21 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+from ubic.criterion import improvements
 from ubic.field import write_atomically
 from ubic.recipes import published_numbers
 
 NBS = ROOT / "nbs"
 TARGET = ROOT / "RESULTS.md"
 TITLES = {"burgers": "Burgers", "kdv": "Korteweg–de Vries", "ks": "Kuramoto–Sivashinsky", "navier_stokes": "Navier–Stokes", "reaction_diffusion": "Reaction–diffusion", "gray_scott": "Gray–Scott"}
-NAMES = {"lam": "λ", "size": "terms", "uncertainty": "U", "number": "rate over numbers, %", "percentile": "rate over percentiles, %", "%CE": "%CE", "data": "loss, data", "physics": "loss, equation",
+NAMES = {"lam": "λ", "size": "terms", "uncertainty": "U", "number": "rate over numbers, %", "percentile": "rate over percentiles, %", "%CE": "%CE", "tau0": "τ₀ from P75", "largest lam": "largest λ", "data": "loss, data", "physics": "loss, equation",
          "training": "terms, training rows", "validation": "terms, validation rows", "PIP": "probability", "factor": "uncertainty factor"}
 VERDICTS = {True: "yes", False: "**no**", None: ""}
 PLACE = ["experiment", "dataset", "target", "denoised", "key", "quantity"]
 KEYS = {"noise": "{} % noise", "slab_terms": "`{}`", "horseshoe": "`{}`", "relevance": "threshold {}", "refits": "{}", "splits": "{}", "split_curves": "{}", "variants": "{}", "starts": "{} constants"}  # others are sizes
 SECTIONS = [  # title, where it is in the paper, experiments, notebook
     ("Denoising table", "Main text, Table 2 and Figures 2 and 4", ["denoising"], "paper/denoising_table"),
-    ("BIC and uncertainty along the paths", "Main text, Figures 2 and 4", ["curves"], "supplement/g_ubic"),
+    ("BIC and uncertainty along the paths", "Main text, Figures 2 and 4", ["curves", "tuning"], "supplement/g_ubic"),
     ("Extreme noise", "Main text, Figure 3, and supplement, Figure 13", ["noise"], "supplement/robustness"),
     ("Simulation by networks", "Main text, Table 3", ["pinn"], "paper/simulation"),
     ("Generalised criterion", "Supplement, Figure 5", ["gamma"], "supplement/g_ubic"),
@@ -60,6 +61,16 @@ def curves():
     yield from melted("curves", read("paper/results/navier_stokes_plain.csv"), "BIC", key="size", dataset="navier_stokes", target="w", denoised=False)
     louder = read("supplement/results/robustness_curves.csv")
     if len(louder): yield from melted("curves", louder[(louder["noise"] == 30) & ~louder["denoised"]], "BIC", "uncertainty", key="size")
+
+
+def tuning():
+    along, rows = read("supplement/results/g_ubic_curves.csv"), read("supplement/results/sensitivity.csv")
+    if along.empty or rows.empty: return
+    counted = rows.groupby(["dataset", "target"])["rows"].first()
+    for key, curve in along.groupby(["dataset", "target"]):
+        bic, place = curve["BIC"].to_numpy(), ("tuning", *key, "True", "")
+        yield (*place, "tau0"), np.percentile(improvements(bic, curve["size"].to_numpy()), 75)
+        yield (*place, "largest lam"), np.log10(np.max(-bic / (np.log(counted[key]) * curve["uncertainty"].to_numpy())))
 
 
 def noise(): yield from melted("noise", read("supplement/results/robustness.csv"), "size", "%CE", "lam", key="noise")
@@ -142,7 +153,7 @@ def otherwise():
 
 def ours():
     "Place → our number, from everything that is saved."
-    readers = (denoising, curves, noise, networks, generalised, predictive, slab, shrinkage, relevance, refits, splits, simulations, starts, sensitivity, otherwise)
+    readers = (denoising, curves, tuning, noise, networks, generalised, predictive, slab, shrinkage, relevance, refits, splits, simulations, starts, sensitivity, otherwise)
     return {place: value for reader in readers for place, value in reader()}
 
 
@@ -217,6 +228,15 @@ def counts(rows):
     return len(rows), *(int(which.sum()) for which in (within, outside & explained, outside & ~explained, missing))
 
 
+def outside(parts):
+    "Which reasons there are for numbers outside their tolerance, how many have them, and where."
+    apart = pd.concat([rows[rows["within"].eq(False)].assign(section=title) for title, rows, _ in parts])
+    lines = ["| why | numbers | of | where |", "|---|---|---|---|"]
+    for note, rows in apart.groupby("note", sort=False):
+        lines.append(f"| {note} | {len(rows)} | {', '.join(dict.fromkeys(map(TITLES.get, rows['dataset'])))} | {', '.join(dict.fromkeys(rows['section']))} |")
+    return "\n".join(lines)
+
+
 def page(table):
     "The whole of RESULTS.md."
     parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
@@ -231,7 +251,7 @@ A tolerance is what we claim for each number, in its own units or in percent of 
 ## Summary
 """
     bodies = [f"## {title}\n\n{lead}\n\n{section(rows)}" for title, rows, lead in parts]
-    return opening + "\n" + "\n".join(summary) + "\n\n" + "\n".join(bodies).rstrip() + "\n"
+    return opening + "\n" + "\n".join(summary) + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
 
 
 def main():

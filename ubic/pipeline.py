@@ -15,7 +15,7 @@ import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import _places, _score, _swaps, select
-from .field import UbicWarning, check_field, check_whole, compute, is_chunked, plot_field, space_dims, true_pde
+from .field import UbicWarning, check_field, check_whole, compute, is_chunked, need, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import _Refitter
 from .subsets import _path, best_subsets
@@ -242,6 +242,7 @@ def discover(
 ) -> Discovery:
     "Find the PDE behind a field."
     if validate not in (None, "simulate", "pinn"): raise ValueError(f"`validate` is {validate!r}; it is 'simulate', 'pinn' or None.")
+    if validate == "pinn": need("torch", '"ubic[pinn]"') # before the search, not after it
     field, sentences = _heard(check_field, field)
     if recipe is not None:
         if settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join(settings)}, or the recipe.")
@@ -251,9 +252,11 @@ def discover(
     discovery = Discovery(found, field, used)
     return discovery if validate is None else _judged(discovery, validate)
 
-def _judged(discovery, how):
+def _judged(discovery, how): # a discovery is not lost because it cannot be run
     from ubic.validation import validate
-    return Discovery(discovery.selections, discovery.field, discovery.used, validate(discovery, with_=how))
+    try: return Discovery(discovery.selections, discovery.field, discovery.used, validate(discovery, with_=how))
+    except ValueError as error: warnings.warn(f"The discovery was not validated: {error}", UbicWarning, stacklevel=3)
+    return discovery
 
 # %% ../nbs/10_pipeline.ipynb #cef1263a
 def _walk(field, target, denoise, order, time_order, settings, max_size, *stages): # selections, the field used, and what there was to say

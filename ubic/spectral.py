@@ -180,6 +180,7 @@ def _first_order(equations):
     for target, terms in equations.items():
         name, _, times = target.partition("_")
         if times not in ("", "t", "tt"): raise ValueError(f"`pde` is about {target!r}; it can be about an unknown such as 'u', or about 'u_tt'.")
+        if name in split: raise ValueError(f"`pde` has more than one equation for {name}; keep one.")
         split |= {name: {Term(((f"{name}_t", 1),)): 1.0}, f"{name}_t": terms} if times == "tt" else {name: terms}
     return split
 

@@ -6,9 +6,11 @@
 __all__ = ['state_bic', 'Validation', 'validate', 'plot_validation']
 
 # %% ../nbs/23_validation.ipynb #6079fa5a
-from dataclasses import dataclass
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
-from pathlib import Path
 
 # %% ../nbs/23_validation.ipynb #30a90313
 import numpy as np
@@ -19,14 +21,17 @@ from tqdm import tqdm
 
 # %% ../nbs/23_validation.ipynb #9901796d
 from .denoise import noise_level
-from .field import check_field, check_whole, compute, space_dims, spacing
+from .field import _as_path, _middle, check_field, check_whole, compute, space_dims, spacing
 from .pipeline import Discovery
 from .criterion import Selection
-from .spectral import _first_order, _GROWTH, _Solver, is_periodic
+from .spectral import _MIN_MODES, _check_terms, _first_order, _read_terms, _Solver, is_periodic
 from .terms import Equation, parse_term, time_derivative
 
 # %% ../nbs/23_validation.ipynb #7934c5d5
 def _bic(rest, n, k): return n*(1 + np.log(2*np.pi*max(rest, np.finfo(float).tiny)/n)) + k*np.log(n)
+
+def _same_grid(one, other): # axes of the same points, in any order
+    return all(one.sizes[dim] == other.sizes.get(dim) and (dim not in one.coords or dim not in other.coords or np.allclose(one[dim], other[dim], rtol=0, atol=1e-6*abs(float(np.ptp(one[dim]))))) for dim in one.dims)
 
 def state_bic(
     simulated: xr.Dataset, # field
@@ -34,13 +39,20 @@ def state_bic(
     k: int, # number of parameters
 ) -> float: # infinite when the simulation diverged
     "BIC on the level of states, Eq. (1)."
-    names = [name for name in simulated.data_vars if name in data.data_vars]
+    for name, ds in (("simulated", simulated), ("data", data)):
+        if not isinstance(ds, xr.Dataset): raise TypeError(f"`{name}` is a {type(ds).__name__}; it must be a Dataset.")
+    names, k = [name for name in simulated.data_vars if name in data.data_vars], check_whole("k", k, 0)
     if not names: raise ValueError(f"`simulated` has {', '.join(map(str, simulated.data_vars))} and `data` has {', '.join(map(str, data.data_vars))}; they need unknowns in common.")
-    if any(simulated[name].shape != data[name].shape for name in names): raise ValueError(f"`simulated` has sizes {dict(simulated.sizes)} and `data` has {dict(data.sizes)}; they must be on one grid.")
-    rest = sum(float(np.sum((simulated[name].values - data[name].values)**2)) for name in names)
+    if not all(_same_grid(simulated[name], data[name]) and _same_grid(data[name], simulated[name]) for name in names): raise ValueError(f"`simulated` has sizes {dict(simulated.sizes)} and `data` has {dict(data.sizes)}; they must have the same axes and coordinates.")
+    rest = sum(float(np.sum((simulated[name].transpose(*data[name].dims).values - data[name].values)**2)) for name in names)
     return float(_bic(rest, sum(data[name].size for name in names), k)) if np.isfinite(rest) else np.inf
 
 # %% ../nbs/23_validation.ipynb #35c8ed8b
+_FLOOR = 1e-3
+
+def _seen_noise(ds): # noise level of each unknown, and a floor where there is none
+    return {name: max(level, _FLOOR*float(ds[name].std())) for name, level in noise_level(ds).items()}
+
 def _waves(u, noise, axis): # number of waves, from the longest, that stand out of the noise along an axis
     power = np.mean(np.abs(fft.rfft(u, axis=axis))**2, axis=tuple(i for i in range(u.ndim) if i != axis))
     above = power > (noise**2*u.shape[axis] + 1e-12*power.max())*(1 + 3/np.sqrt(u.size/u.shape[axis]))
@@ -74,68 +86,85 @@ def _prolonged(u, noise, axis, strip=0.2): # matrices from the axis to a circle:
     return np.vstack([np.eye(n), curve[n:]]), curve, follow
 
 # %% ../nbs/23_validation.ipynb #d4eab575
-def _beginning(frames, step): # value and slope at the first of some frames, by a parabola
-    fit = np.linalg.pinv(np.vander(np.arange(frames.shape[-1])*step, min(3, frames.shape[-1]), increasing=True))
-    return frames @ fit[0], frames @ fit[1]
-
 class _Twin:
-    "A field on a circle, on a grid just fine enough for its waves, cut into windows."
-    def __init__(self, ds, windows):
-        self.names, self.dims, self.windows, self.length, self.step = list(ds.data_vars), space_dims(ds), windows, ds.sizes["t"]//windows, spacing(ds, "t")
-        self.noise, self.origin = noise_level(ds), {dim: float(ds[dim][0]) for dim in self.dims}
+    "A field on a circle, on a grid just fine enough for its waves, without units and cut into windows."
+    def __init__(self, ds, windows, closed, slack=0.02): # slack: by how much what is left may exceed the noise
+        self.names, self.dims, self.windows, self.length, self.slack = list(ds.data_vars), space_dims(ds), windows, ds.sizes["t"]//windows, slack
+        self.noise, self.opened = _seen_noise(ds), [dim for dim in self.dims if not closed[dim]]
         u = np.stack([ds[name].values.astype(float) for name in self.names])[..., :windows*self.length]
-        self.n, steps = u.size, [spacing(ds, dim) for dim in self.dims]
-        u, curve, follow = self._close(u, [dim for dim, closed in is_periodic(ds).items() if not closed])
+        steps = [spacing(ds, dim) for dim in self.dims]
+        u, curve, follow = self._close(u)
         self.waves = [max(_waves(v, self.noise[name], axis) for name, v in zip(self.names, u)) for axis in range(len(self.dims))]
         sizes = [_coarse(n, waves) for n, waves in zip(u.shape[1:-1], self.waves)]
-        self.frame = xr.Dataset(coords={dim: self.origin[dim] + h*old/n*np.arange(n) for dim, h, old, n in zip(self.dims, steps, u.shape[1:-1], sizes)})
+        self.coords = {dim: float(ds[dim][0]) + h*old/n*np.arange(n) for dim, h, old, n in zip(self.dims, steps, u.shape[1:-1], sizes)}
+        self._measure(ds, dict(zip(self.dims, (h*n for h, n in zip(steps, u.shape[1:-1])))))
         self.data, self.curve = (None if v is None else self._cut(v, sizes) for v in (u, curve))
         self.follow = None if curve is None else self._thin(follow, sizes)
-        self.inside = np.ones(sizes) if curve is None else (self.follow == 0).astype(float)
-        self.weight = u[0, ..., 0].size/prod(sizes) # values of the data for one of the simulation
-        if curve is not None: self.n = int(self.n*self.inside.sum()*self.weight/prod(ds.sizes[dim] for dim in self.dims))
-        self.beyond = self._beyond(u, sizes, follow)
+        self._count(u, sizes, follow)
 
 # %% ../nbs/23_validation.ipynb #b1b478df
-def _close(self, u, open_axes): # the field on a circle, the curve to follow, and how far
-    if not open_axes: return u, None, None
+def _close(self, u): # the field on a circle, the curve to follow, and how far
+    if not self.opened: return u, None, None
     curve, follow, level = u, np.zeros(u.shape[1:-1]), max(self.noise.values())
     for axis, dim in enumerate(self.dims):
-        if dim not in open_axes: continue
+        if dim not in self.opened: continue
         joined, smooth, strength = _prolonged(u, level, axis + 1)
         u, curve = (np.moveaxis(np.tensordot(matrix, v, (1, axis + 1)), 0, axis + 1) for matrix, v in ((joined, u), (smooth, curve)))
         follow = np.maximum(np.pad(follow, [(0, u.shape[i + 1] - n) if i == axis else (0, 0) for i, n in enumerate(follow.shape)]), strength.reshape([-1 if i == axis else 1 for i in range(follow.ndim)]))
     return u, curve, follow
 
-def _cut(self, u, sizes): # unknowns × windows × space × frames, on the grid of the simulation
+def _cut(self, u, sizes): # unknowns × windows × space × frames, on the grid of the simulation and without units
     for axis, n in enumerate(sizes): u = _truncate(u, n, axis + 1)
-    return np.moveaxis(u.reshape(*u.shape[:-1], self.windows, self.length), -2, 1)
+    return np.moveaxis(u.reshape(*u.shape[:-1], self.windows, self.length), -2, 1)/self._by_unknown([self.units[name] for name in self.names], u.ndim + 1)
 
-def _beyond(self, u, sizes, follow): # sum of squares that the grid of the simulation cannot hold, where it counts
-    low = u
-    for axis, n in enumerate(sizes): low = _truncate(_truncate(low, n, axis + 1), u.shape[axis + 1], axis + 1)
-    return float(np.sum((u - low)**2 if follow is None else (follow == 0)[..., None]*(u - low)**2))
+def _by_unknown(self, values, ndim): return np.reshape(values, (-1, *[1]*(ndim - 1)))
 
 def _thin(self, follow, sizes): # the nearest point decides
     for axis, n in enumerate(sizes): follow = np.take(follow, np.round(np.arange(n)*follow.shape[axis]/n).astype(int), axis)
     return follow
 
-_Twin._close, _Twin._cut, _Twin._beyond, _Twin._thin = _close, _cut, _beyond, _thin
+_Twin._close, _Twin._cut, _Twin._by_unknown, _Twin._thin = _close, _cut, _by_unknown, _thin
+
+# %% ../nbs/23_validation.ipynb #3418dbc4
+def _measure(self, ds, lengths): # the units
+    self.step = spacing(ds, "t")
+    self.units = {name: float(ds[name].std()) for name in self.names} | {dim: lengths[dim]/(2*np.pi*waves) for dim, waves in zip(self.dims, self.waves)} | {"t": self.step}
+    self.frame = xr.Dataset(coords={dim: x/self.units[dim] for dim, x in self.coords.items()})
+
+def _size(self, term): # of a term, in units
+    inner, axes = (term.inner, term.derivative[1]) if term.derivative else ((), "")
+    return prod(self.units[name]**power for name, power in (*term.powers, *inner))/prod(self.units[axis] for axis in axes)
+
+def _bare(self, pde, back=False): # the PDE without units, or with them again
+    factor = lambda left, term: self.size(term)/self.size(parse_term(left))
+    return {left: {term: c/factor(left, term) if back else c*factor(left, term) for term, c in terms.items()} for left, terms in pde.items()}
+
+def _count(self, u, sizes, follow): # what is compared: points, how many values of the data each stands for, how many of noise, and what the grid cannot hold
+    inside, low = np.ones(sizes) if follow is None else (self.follow == 0).astype(float), u
+    self.weight = u[0, ..., 0].size/prod(sizes)
+    for axis, n in enumerate(sizes): low = _truncate(_truncate(low, n, axis + 1), u.shape[axis + 1], axis + 1)
+    levels = self._by_unknown([self.noise[name] for name in self.names], u.ndim)
+    self.beyond = np.sum(((u - low)/levels)**2*(1 if follow is None else (follow == 0)[..., None]), axis=tuple(range(1, u.ndim)))
+    self.n = round(self.windows*self.length*inside.sum()*self.weight) # values of one unknown
+    self.low = self.windows*self.length*inside.sum()*prod((n - (n < old))/n for n, old in zip(sizes, u.shape[1:-1]))
+    self.mask = self._by_unknown([self.units[name]/self.noise[name] for name in self.names], len(sizes) + 3)*inside[..., None]
+
+_Twin._measure, _Twin.size, _Twin.bare, _Twin._count = _measure, _size, _bare, _count
 
 # %% ../nbs/23_validation.ipynb #d9948ed4
-_PULLS = 8
+_PULLS, _FAR = 8, 1e3
 
 def _follow(twin, names): # the curve for every state: rates of change are those of the curve
     curve = dict(zip(twin.names, twin.curve))
-    return np.stack([curve[name] if name in curve else np.gradient(curve[name.removesuffix("_t")], twin.step, axis=-1) for name in names])
+    return np.stack([curve[name] if name in curve else np.gradient(curve[name.removesuffix("_t")], axis=-1) for name in names])
 
 def _run(twin, equations, starts, steps): # starts: states × windows × runs × space; the observed frames, or the time at which a run was lost
     solver, seen = _Solver(equations, twin.frame), [list(equations).index(name) for name in twin.names]
     curve = None if twin.follow is None else _follow(twin, equations)[:, :, None]
     v, frames = solver.to_spectrum(starts), [starts[seen]]
-    limit = _GROWTH*np.abs(v).max()
+    limit = _FAR*np.abs(v).max()
     for j in range(1, twin.length):
-        with np.errstate(all="ignore"): v, lost = solver.advance(v, twin.step, steps, limit) if curve is None else _pulled(solver, v, twin, curve[..., j-1:j+1], steps, limit)
+        with np.errstate(all="ignore"): v, lost = solver.advance(v, 1.0, steps, limit) if curve is None else _pulled(solver, v, twin, curve[..., j-1:j+1], steps, limit)
         if lost: return (j - 1 + lost)*twin.step
         frames.append(solver.to_grid(v)[seen])
     return np.stack(frames, axis=-1)
@@ -143,7 +172,7 @@ def _run(twin, equations, starts, steps): # starts: states × windows × runs ×
 def _pulled(solver, v, twin, ends, steps, limit): # from one frame to the next, drawn to the curve again and again
     count = max(steps, _PULLS)
     for i in range(1, count + 1):
-        v, lost = solver.advance(v, twin.step/count, 1, limit)
+        v, lost = solver.advance(v, 1/count, 1, limit)
         if lost: return v, i/count
         u, target = solver.to_grid(v), ends[..., 0] + i/count*(ends[..., 1] - ends[..., 0])
         v = solver.to_spectrum(u + twin.follow*(target - u))
@@ -152,50 +181,62 @@ def _pulled(solver, v, twin, ends, steps, limit): # from one frame to the next, 
 # %% ../nbs/23_validation.ipynb #857c4089
 @dataclass
 class _Fit:
-    "One equation, run from the starts and with the coefficients that suit the data best."
-    pde: dict # left-hand side → {Term: coefficient}, as begun with
-    coef: np.ndarray
+    "One PDE, run from the starts and with the coefficients that suit the data best."
+    pde: dict # left-hand side → {Term: coefficient}, as fitted
     std: np.ndarray
-    state: np.ndarray | None # windows × waves
     frames: np.ndarray | None # unknowns × windows × space × frames
-    rest: float # sum of squares
     bic: float
+    left: float # of the unknown that is followed worst, in units of its noise
+    tolerance: float = 0.02 # by which chance alone moves that
     lost: float | None = None # time in its window at which the run diverged
+    rough: bool = False # whether time steps were too large to be sure
 
-    def equations(self): # as fitted
-        values = iter(self.coef)
-        return {left: {term: float(next(values)) for term in terms} for left, terms in self.pde.items()}
+    @property
+    def reproduces(self): return self.left < 1 + self.tolerance
 
 # %% ../nbs/23_validation.ipynb #56517bdc
 class _Problem:
-    "Runs of one PDE as a function of starts and coefficients."
-    def __init__(self, twin, pde, most=300):
-        self.twin, self.pde = twin, pde
+    "Runs of one PDE, without units, as a function of starts and coefficients."
+    def __init__(self, twin, pde):
+        self.twin, self.pde = twin, twin.bare(pde)
         self.names = list(self.split(self.coef))
         self.space = tuple(twin.frame.sizes.values())
-        bases = [_basis(n, waves) for n, waves in zip(self.space, twin.waves)]
-        self.fitted = len(self.names)*prod(basis.shape[1] for basis in bases) <= most
-        value, slope = _beginning(twin.data[..., :5], twin.step)
-        known = {f"{name}_t": s for name, s in zip(twin.names, slope)} | dict(zip(twin.names, value))
-        self.begin = np.stack([known[name] for name in self.names]) # states × windows × space
-        if self.fitted: self.basis = self._stack(bases)
+        self.bases = [_basis(n, waves) for n, waves in zip(self.space, twin.waves)]
 
     @property
     def coef(self): return np.array([c for terms in self.pde.values() for c in terms.values()], float)
+    @property
+    def waves(self): return len(self.names)*prod(basis.shape[1] for basis in self.bases) # of one start
+
+    def renewed(self, coef): # the PDE with other coefficients
+        values = iter(coef)
+        return {left: {term: float(next(values)) for term in terms} for left, terms in self.pde.items()}
 
     def split(self, coef): # equations of first order in time
-        values = iter(coef)
-        return _first_order({left.removesuffix("_t") if not left.endswith("_tt") else left: {term: float(next(values)) for term in terms} for left, terms in self.pde.items()})
+        return _first_order({left if left.endswith("_tt") else left.removesuffix("_t"): terms for left, terms in self.renewed(coef).items()})
 
-    def _stack(self, bases): # waves × states × space, orthonormal in the mean
-        waves = bases[0]
-        for basis in bases[1:]: waves = (waves[:, None, :, None]*basis[None, :, None, :]).reshape(-1, waves.shape[1]*basis.shape[1])
+    @cached_property
+    def basis(self): # waves × states × space, orthonormal in the mean
+        waves = self.bases[0]
+        for basis in self.bases[1:]: waves = (waves[:, None, :, None]*basis[None, :, None, :]).reshape(-1, waves.shape[1]*basis.shape[1])
         waves, count = waves.T.reshape(-1, *self.space), len(self.names)
         return np.concatenate([np.eye(count)[i].reshape(1, count, *[1]*len(self.space))*waves[:, None] for i in range(count)])
 
 # %% ../nbs/23_validation.ipynb #e1afaeca
+def _beginning(frames): # value and slope at the first of some frames, by a parabola
+    fit = np.linalg.pinv(np.vander(np.arange(frames.shape[-1]), min(3, frames.shape[-1]), increasing=True))
+    return frames @ fit[0], frames @ fit[1]
+
+def _first_state(problem): # states × windows × space: the long waves of the beginning of every window
+    twin = problem.twin
+    value, slope = _beginning(twin.data[..., :5])
+    known = {f"{name}_t": s for name, s in zip(twin.names, slope)} | dict(zip(twin.names, value))
+    state = np.stack([known[name] for name in problem.names])
+    for axis, basis in enumerate(problem.bases, 2): state = np.moveaxis(np.tensordot(basis @ basis.T/len(basis), state, (1, axis)), 0, axis)
+    return state
+
 def _amplitudes(problem): # windows × waves
-    return np.moveaxis(problem.begin, 1, 0).reshape(problem.twin.windows, -1) @ problem.basis.reshape(len(problem.basis), -1).T/prod(problem.space)
+    return np.moveaxis(_first_state(problem), 1, 0).reshape(problem.twin.windows, -1) @ problem.basis.reshape(len(problem.basis), -1).T/prod(problem.space)
 
 def _starts(problem, state): # states × windows × space
     return np.moveaxis(np.tensordot(state, problem.basis, 1), 0, 1)
@@ -204,92 +245,137 @@ def _simulated(problem, coef, starts, steps): # observed × windows × space × 
     frames = _run(problem.twin, problem.split(coef), starts[:, :, None], steps)
     return frames if np.isscalar(frames) else frames[:, :, 0]
 
-def _steps(problem, starts, most=256): # time steps per frame that are enough beside the noise, or to be sure of a divergence
+# %% ../nbs/23_validation.ipynb #91889437
+def _steps(problem, starts, most=256): # time steps per frame that are enough beside the noise, or to be sure of a divergence; and whether they are
     twin, steps, coarse = problem.twin, 1, None
-    enough = 0.02*max(min(twin.noise.values()), 1e-6*float(np.std(twin.data)))
     while steps < most:
         fine = _simulated(problem, problem.coef, starts, 2*steps)
         lost = np.isscalar(fine), coarse is None or np.isscalar(coarse)
-        if not any(lost) and np.sqrt(np.mean((fine - coarse)**2)) < enough: return steps
-        if all(lost) and coarse is not None and steps >= 8 and abs(fine - coarse) < 0.1*twin.step*twin.length: return 2*steps
+        if not any(lost) and np.sqrt(np.mean((twin.mask*(fine - coarse))**2)) < 0.02: return steps, True
+        if all(lost) and coarse is not None and steps >= 8 and abs(fine - coarse) < 0.1*twin.step*twin.length: return 2*steps, True
         coarse, steps = fine, 2*steps
-    return steps
+    return steps, False
 
 # %% ../nbs/23_validation.ipynb #a8081a6d
-def _rest(twin, frames): # sum of squares in units of the data
-    return twin.beyond + twin.weight*float(np.sum(twin.inside[..., None]*(twin.data - frames)**2))
+def _misfit(twin, frames): # sum of squares of every unknown, in units of its noise
+    return twin.weight*np.sum((twin.mask*(twin.data - frames))**2, axis=tuple(range(1, frames.ndim)))
 
-def _slopes(problem, coef, state, frames, steps): # derivatives of the runs: windows × waves × values, windows × coefficients × values
-    twin, starts = problem.twin, _starts(problem, state)
-    little = 1e-4*float(np.std(twin.data))
-    several = starts[:, :, None] + little*np.moveaxis(problem.basis, 0, 1)[:, None]
-    by_state = (_run(twin, problem.split(coef), several, steps) - frames[:, :, None])/little
-    shifts = np.diag(1e-4*np.maximum(np.abs(coef), 1e-2))
-    by_coef = np.stack([(_simulated(problem, coef + shift, starts, steps) - frames)/shift.sum() for shift in shifts], axis=2)
-    inside = twin.inside[..., None]
-    return [np.moveaxis(slopes*inside, 0, 2).reshape(*slopes.shape[1:3], -1) for slopes in (by_state, by_coef)]
+def _flat(twin, values): # windows × … × all that is compared
+    values, last = np.moveaxis(values, 0, -len(twin.dims) - 2), len(twin.dims) + 2
+    return values.reshape(*values.shape[:-last], prod(values.shape[-last:]))
+
+def _slopes(problem, coef, state, frames, steps, free): # derivatives of the runs: windows × waves × values, windows × coefficients × values; None if a run is lost
+    twin, starts, little = problem.twin, _starts(problem, state), 1e-4
+    runs = [_run(twin, problem.split(coef), starts[:, :, None] + little*np.moveaxis(problem.basis, 0, 1)[:, None], steps)]
+    shifts = np.diag(1e-4*np.maximum(np.abs(coef), 1e-2)) if free else np.zeros((0, len(coef)))
+    runs += [_simulated(problem, coef + shift, starts, steps) for shift in shifts]
+    if any(map(np.isscalar, runs)): return None
+    by_state = (runs[0] - frames[:, :, None])/little
+    by_coef = np.stack([(run - frames)/shift.sum() for run, shift in zip(runs[1:], shifts)], axis=2) if free else np.zeros((*by_state.shape[:2], 0, *by_state.shape[3:]))
+    return [_flat(twin, slopes*twin.mask[:, :, None]) for slopes in (by_state, by_coef)]
 
 # %% ../nbs/23_validation.ipynb #a0b67792
+def _solve(matrix, right): # least squares, whatever the units of the unknowns
+    size = np.sqrt(np.diag(matrix)) + np.finfo(float).tiny
+    return np.linalg.lstsq(matrix/np.outer(size, size), right/size, rcond=1e-12)[0]/size if len(size) else right
+
+def _spreads(information): # standard deviations
+    size = np.sqrt(np.diag(information)) + np.finfo(float).tiny
+    return np.sqrt(np.diag(np.linalg.pinv(information/np.outer(size, size))))/size if len(size) else size
+
 def _step(J, C, rest): # Gauss–Newton: change of the state, of the coefficients, gain of the linear problem, and information about the coefficients
     JJ, JC, Jr, Cr = J @ J.transpose(0, 2, 1), J @ C.transpose(0, 2, 1), np.einsum("wmi,wi->wm", J, rest), np.einsum("wpi,wi->p", C, rest)
     JJ += 1e-10*np.trace(JJ, axis1=1, axis2=2)[:, None, None]/JJ.shape[1]*np.eye(JJ.shape[1])
     solved = np.linalg.solve(JJ, np.concatenate([JC, Jr[..., None]], axis=2))
     information = np.sum(C @ C.transpose(0, 2, 1) - JC.transpose(0, 2, 1) @ solved[..., :-1], axis=0)
-    by_coef = np.linalg.lstsq(information, Cr - np.einsum("wmp,wm->p", JC, solved[..., -1]), rcond=1e-12)[0]
+    by_coef = _solve(information, Cr - np.einsum("wmp,wm->p", JC, solved[..., -1]))
     by_state = solved[..., -1] - solved[..., :-1] @ by_coef
     return by_state, by_coef, float(np.sum(by_state*Jr) + by_coef @ Cr), information
 
 # %% ../nbs/23_validation.ipynb #65e9cd91
-def _fit(twin, pde, most_steps=15):
-    problem = _Problem(twin, pde)
-    coef, parameters = problem.coef, len(problem.coef)
-    if not problem.fitted: return _as_it_is(problem)
-    state = _amplitudes(problem)
-    parameters += state.size
-    steps = _steps(problem, _starts(problem, state))
-    frames = _simulated(problem, coef, _starts(problem, state), steps)
-    if np.isscalar(frames): return _Fit(pde, coef, np.full(len(coef), np.nan), None, None, np.inf, np.inf, frames)
-    rest = _rest(twin, frames)
+def _scored_fit(problem, coef, std, frames, parameters, rough): # with units again
+    twin, misfit = problem.twin, _misfit(problem.twin, frames)
+    free = twin.low - parameters/len(twin.names) # numbers that are left to chance
+    bic = sum(_bic(float(rest)*twin.noise[name]**2, twin.n, 0) for name, rest in zip(twin.names, misfit + twin.beyond)) + parameters*np.log(twin.n*len(twin.names))
+    found, unit = (twin.bare(problem.renewed(values), back=True) for values in (coef, np.ones(len(coef))))
+    spreads = std*[c for terms in unit.values() for c in terms.values()]
+    return _Fit(found, spreads, frames, float(bic), float(np.sqrt(misfit.max()/max(free, 1))), max(twin.slack, 3/np.sqrt(2*max(free, 1))), rough=rough)
+
+def _lost_fit(problem, time, rough): # diverged
+    return _Fit(problem.twin.bare(problem.pde, back=True), np.full(len(problem.coef), np.nan), None, np.inf, np.inf, lost=time, rough=rough)
+
+def _fit(problem, free=True, most_steps=15): # starts, and coefficients if they are free
+    twin, coef, state = problem.twin, problem.coef, _amplitudes(problem)
+    steps, sure = _steps(problem, _starts(problem, state))
+    frames, information = _simulated(problem, coef, _starts(problem, state), steps), None
+    if np.isscalar(frames): return _lost_fit(problem, frames, not sure)
     for _ in range(most_steps):
-        slopes = _slopes(problem, coef, state, frames, steps)
-        by_state, by_coef, gain, information = _step(*slopes, np.moveaxis(twin.inside[..., None]*(twin.data - frames), 0, 1).reshape(twin.windows, -1))
+        slopes, chi2 = _slopes(problem, coef, state, frames, steps, free), _misfit(twin, frames).sum()
+        if slopes is None: break
+        by_state, by_coef, gain, information = _step(*slopes, _flat(twin, twin.mask*(twin.data - frames)))
+        if not free: by_coef = np.zeros(len(coef))
         for share in 0.5**np.arange(8):
             new = _simulated(problem, coef + share*by_coef, _starts(problem, state + share*by_state), steps)
-            if not np.isscalar(new) and _rest(twin, new) < rest: break
+            if not np.isscalar(new) and _misfit(twin, new).sum() < chi2: break
         else: break
-        coef, state, frames, rest = coef + share*by_coef, state + share*by_state, new, _rest(twin, new)
-        if twin.weight*gain*twin.n/rest < 0.1: break
-    std = np.sqrt(np.diag(np.linalg.pinv(information))*rest/twin.n/twin.weight)
-    return _Fit(pde, coef, std, state, frames, rest, float(_bic(rest, twin.n, parameters)))
+        coef, state, frames = coef + share*by_coef, state + share*by_state, new
+        if twin.weight*gain*twin.low*len(twin.names)/chi2 < 0.1: break
+    worse = np.sqrt(max(1, _misfit(twin, frames).sum()/(twin.low*len(twin.names)))/twin.weight)
+    std = _spreads(information)*worse if free and information is not None else np.full(len(coef), np.nan)
+    return _scored_fit(problem, coef, std, frames, state.size + free*len(coef), not sure)
 
 # %% ../nbs/23_validation.ipynb #2374ec43
+_MOST = 300
+
 def _as_it_is(problem):
-    twin, coef = problem.twin, problem.coef
-    starts = problem.begin
-    frames = _simulated(problem, coef, starts, _steps(problem, starts))
-    if np.isscalar(frames): return _Fit(problem.pde, coef, np.full(len(coef), np.nan), None, None, np.inf, np.inf, frames)
-    rest = _rest(twin, frames)
-    return _Fit(problem.pde, coef, np.full(len(coef), np.nan), None, frames, rest, float(_bic(rest, twin.n, len(coef))))
+    starts = _first_state(problem)
+    steps, sure = _steps(problem, starts)
+    frames = _simulated(problem, problem.coef, starts, steps)
+    if np.isscalar(frames): return _lost_fit(problem, frames, not sure)
+    return _scored_fit(problem, problem.coef, np.full(len(problem.coef), np.nan), frames, len(problem.coef), not sure)
 
 # %% ../nbs/23_validation.ipynb #bad7ef73
 def _read(pde): # left-hand side → {Term: coefficient}
-    return {time_derivative(left): {parse_term(term): float(c) for term, c in terms.items()} for left, terms in pde.items()}
+    return {time_derivative(left): _read_terms(terms) for left, terms in pde.items()}
 
 def _neighbours(selections): # the chosen PDE first
     chosen = {left: terms for one in selections for left, terms in _read(one.pde()).items()}
     others = [chosen | _read(one.pde(size)) for one in selections for size in (one.size + 1, one.size - 1) if size in one.path.sizes]
     return [chosen, *others]
 
-def _read_rivals(competitors, chosen): # given by the user, as `simulate` takes them
-    if isinstance(competitors, dict): raise TypeError("`competitors` must be a list of PDEs, found one mapping; write [...] around it.")
-    read = []
-    for pde in competitors:
-        if not isinstance(pde, dict) or not pde: raise TypeError(f"`competitors` must hold mappings such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
-        if not all(isinstance(terms, dict) for terms in pde.values()): pde = {next(iter(chosen)): pde}
-        read.append(_read(pde))
+def _unknown(left): return left.partition("_")[0]
+
+def _read_rival(pde, chosen, dims):
+    if callable(getattr(pde, "pde", None)): pde = pde.pde()
+    if not isinstance(pde, Mapping) or not pde: raise TypeError(f"`pde` must be a mapping such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
+    if not all(isinstance(terms, Mapping) for terms in pde.values()): pde = {next(iter(chosen)): pde}
+    read = _read(pde)
+    missing = [_unknown(left) for left in chosen if _unknown(left) not in map(_unknown, read)]
+    empty = [left for left, terms in read.items() if not terms]
+    if missing or empty: raise ValueError(f"`pde` has no {f'equation for {missing[0]}' if missing else f'terms for {empty[0]}'}; add {'one' if missing else 'some'}.")
+    _check_terms(_first_order({left if left.endswith("_tt") else _unknown(left): terms for left, terms in read.items()}), dims)
     return read
 
+# %% ../nbs/23_validation.ipynb #215829c6
+def _read_rivals(competitors, chosen, dims): # given by the user, as `simulate` takes them
+    if isinstance(competitors, Mapping) or not hasattr(competitors, "__iter__"): raise TypeError(f"`competitors` must be a list of PDEs, found {'one mapping' if isinstance(competitors, Mapping) else repr(competitors)}; write [...] around it.")
+    read = []
+    for i, pde in enumerate(competitors, 1):
+        try: read.append(_read_rival(pde, chosen, dims))
+        except (TypeError, ValueError) as error: raise type(error)(str(error).replace("`pde`", f"`competitors`, number {i},").replace("`initial`", "`data`")) from None
+    return read
+
+def _distinct(candidates): # one of each set of terms, and what to say of the others
+    kept, sentences = {}, []
+    for pde in candidates:
+        terms = frozenset((left, frozenset(right)) for left, right in pde.items())
+        if terms in kept: sentences.append(f"{_named(pde)} is there once, because coefficients are fitted; give fit_coefficients=False to compare equations with the same terms.")
+        kept.setdefault(terms, pde)
+    return list(kept.values()), list(dict.fromkeys(sentences))
+
 # %% ../nbs/23_validation.ipynb #d2f64b0c
+_EQUAL = 0.5
+
 def _named(pde): return "; ".join(f"{left}: {', '.join(map(str, terms))}" for left, terms in pde.items())
 
 @dataclass(frozen=True, eq=False)
@@ -301,36 +387,41 @@ class Validation:
     data: xr.Dataset # on the same grid
     how: str # "simulate" or "pinn"
     remarks: tuple = () # what else there is to say
+    tolerance: float = 0.02 # by which chance alone moves what is left
 
     @property
-    def wins(self): return bool(np.isfinite(self.scores["BIC"].iloc[0]) and self.scores["BIC"].iloc[0] == self.scores["BIC"].min()) # the chosen PDE
+    def wins(self): return bool(np.isfinite(self.scores["BIC"].iloc[0]) and self.scores["BIC"].iloc[0] <= self.scores["BIC"].min() + _EQUAL) # the chosen PDE
 
     @property
     def size(self): return int(self.scores["size"].loc[self.scores["BIC"].idxmin()]) # number of terms of the winner
 
     @property
-    def margin(self): return float(self.scores["BIC"].iloc[1:].min() - self.scores["BIC"].iloc[0]) if len(self.scores) > 1 else np.inf # by which the chosen PDE wins
+    def margin(self): # by which the chosen PDE wins
+        chosen, others = self.scores["BIC"].iloc[0], self.scores["BIC"].iloc[1:]
+        return float(np.inf if others.empty else others.min() - chosen if np.isfinite(chosen) else -np.inf)
 
     @property
     def left(self): return float(self.scores["left / noise"].iloc[0]) # of the data, by the chosen PDE
 
     @property
-    def reproduces(self): return bool(self.left < 1.02)
+    def reproduces(self): return bool(self.left < 1 + self.tolerance)
 
     def table(self) -> pd.DataFrame:
         "One row per PDE."
         return self.scores
 
 # %% ../nbs/23_validation.ipynb #cc82c2e1
+def _told(gap, lost): # of a competitor
+    if np.isfinite(lost): return f"diverges at t = {lost:.3g}"
+    if abs(gap) < _EQUAL: return "cannot be told apart from it"
+    return "is ahead" if not np.isfinite(gap) else f"is {gap:.4g} behind in BIC" if gap > 0 else f"is {-gap:.4g} ahead in BIC"
+
 def _sentences(self):
     best = self.scores.iloc[0]
     if np.isfinite(best["diverged at"]): yield f"The chosen PDE diverges at t = {best['diverged at']:.3g}."
-    elif self.reproduces: yield f"It reproduces the data: what is left is {self.left:.3f} times the noise."
+    elif self.reproduces: yield f"It reproduces the data{'' if self.wins else ', but not as well as another'}: what is left is {self.left:.3f} times the noise."
     else: yield f"It does not reproduce the data: {self.left:.3g} times the noise is left."
-    for _, other in self.scores.iloc[1:].iterrows():
-        gap = other["BIC"] - best["BIC"]
-        end = f"diverges at t = {other['diverged at']:.3g}" if np.isfinite(other["diverged at"]) else f"is {gap:.4g} behind in BIC" if gap > 0 else f"is {-gap:.4g} ahead in BIC" if np.isfinite(gap) else "is ahead"
-        yield f"{other['terms']} {end}."
+    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'], other['diverged at'])}."
     yield from self.remarks
 
 Validation.sentences = property(lambda self: list(_sentences(self)))
@@ -338,19 +429,19 @@ Validation.__repr__ = lambda self: "\n".join([*map(str, self.equations), *self.s
 Validation._repr_html_ = lambda self: "".join([f"<p>${equation.latex}$</p>" for equation in self.equations] + [f"<p>{sentence}</p>" for sentence in self.sentences]) + self.scores.to_html(float_format="{:.5g}".format, na_rep="")
 
 # %% ../nbs/23_validation.ipynb #65fb7448
-def _scored(candidates, bic, left, noise, lost): # the table; `left` is the root mean square of the difference
-    level, bic = np.sqrt(np.mean([one**2 for one in noise.values()])) or np.nan, np.array(bic)
+def _scores(candidates, bic, left, lost): # the table
+    bic = np.array(bic)
     return pd.DataFrame({"terms": list(map(_named, candidates)), "size": [sum(map(len, pde.values())) for pde in candidates], "BIC": bic, "behind": bic - bic.min() if np.isfinite(bic.min()) else bic,
-                         "left / noise": np.array(left)/level, "diverged at": [np.nan if time is None else time for time in lost]})
+                         "left / noise": np.array(left), "diverged at": [np.nan if time is None else time for time in lost]})
 
 def _shown(twin, frames, t): # a field again
     if frames is None: return None
-    u = np.moveaxis(frames, 1, -2).reshape(len(twin.names), *frames.shape[2:-1], -1)
-    return xr.Dataset({name: ((*twin.dims, "t"), v) for name, v in zip(twin.names, u)}, {**twin.frame.coords, "t": t[:u.shape[-1]]})
+    u = np.moveaxis(frames*twin._by_unknown([twin.units[name] for name in twin.names], frames.ndim), 1, -2).reshape(len(twin.names), *frames.shape[2:-1], -1)
+    return xr.Dataset({name: ((*twin.dims, "t"), v) for name, v in zip(twin.names, u)}, {**twin.coords, "t": t[:u.shape[-1]]})
 
 # %% ../nbs/23_validation.ipynb #f4e3f006
 def _missing(pde): # unknowns that occur without having an equation
-    return sorted({name for terms in pde.values() for term in terms for name in term.unknowns} - {left.partition("_")[0] for left in pde})
+    return sorted({name for terms in pde.values() for term in terms for name in term.unknowns} - set(map(_unknown, pde)))
 
 def _runnable(candidates): # and what to say of those that cannot be run
     chosen, *others = candidates
@@ -358,29 +449,62 @@ def _runnable(candidates): # and what to say of those that cannot be run
     return [chosen, *(pde for pde in others if not _missing(pde))], tuple(f"{_named(pde)} cannot be run, as there is no equation for {_missing(pde)[0]}." for pde in others if _missing(pde))
 
 # %% ../nbs/23_validation.ipynb #1c0d9c67
-def _by_simulation(candidates, data, windows):
+def _remarks(twin, fits, starts_fitted):
+    if twin.opened: yield f"The field is taken to go on beyond its ends along {' and '.join(twin.opened)}: a strip there follows the data, and only the inner part is compared."
+    if not starts_fitted: yield f"Starts have more than {_MOST} waves, too many to fit them: every window starts from the smoothed data, with coefficients as they are."
+    if any(fit.rough for fit in fits): yield "Some runs need smaller time steps than were tried; their scores are rough."
+    quiet = [name for name, level in twin.noise.items() if level <= 1.0001*_FLOOR*twin.units[name]]
+    if quiet: yield f"There is no noise to be seen in {' and '.join(quiet)}; what is left is compared with a thousandth of the spread."
+
+def _judge(twin, pde, free, waves): return (_fit if waves <= _MOST else lambda problem, free: _as_it_is(problem))(_Problem(twin, pde), free)
+
+def _guesses(data, periodic): # on which axes space closes, and how much may be left; the likelier one last
+    circle, strip = (dict.fromkeys(space_dims(data), closed) for closed in (True, False))
+    if periodic is not None: return [(circle, 0.02) if periodic else (strip, 0.05)]
+    fits = is_periodic(data)
+    return [(strip, 0.02), (circle, 0.02)] if all(fits.values()) else [(circle, 0.02), (fits, 0.05)]
+
+def _first_of(data, windows, guesses, candidates, free): # the chosen PDE: on a circle if it reproduces the data there, else on a strip if it does so there
+    tried = []
+    for closed, slack in sorted(guesses, key=lambda guess: not all(guess[0].values())):
+        twin = _Twin(data, windows, closed, slack)
+        waves = max(_Problem(twin, pde).waves for pde in candidates)
+        tried.append((twin, _judge(twin, candidates[0], free, waves), waves))
+        if tried[-1][1].reproduces: return tried[-1]
+    return next(one for one in tried if list(one[0].opened) == [dim for dim, closed in guesses[-1][0].items() if not closed])
+
+def _by_simulation(candidates, data, windows, periodic, free):
     if data.sizes["t"]//windows < 3: raise ValueError(f"`windows` is {windows} for {data.sizes['t']} frames; every window needs 3, so give at most {data.sizes['t']//3}.")
     candidates, remarks = _runnable(candidates)
-    twin = _Twin(data[[left.partition("_")[0] for left in candidates[0]]], windows)
-    fits = [_fit(twin, pde) for pde in tqdm(candidates, desc="simulate", leave=False, delay=2)]
-    best, t = fits[0], data.t.values
+    data = data[list(map(_unknown, candidates[0]))]
+    twin, best, waves = _first_of(data, windows, _guesses(data, periodic), candidates, free)
+    fits = [best, *(_judge(twin, pde, free, waves) for pde in tqdm(candidates[1:], desc="simulate", leave=False, delay=2))]
     spreads = np.split(best.std, np.cumsum([len(terms) for terms in best.pde.values()])[:-1])
-    equations = [Equation(left, tuple(terms), tuple(terms.values()), *([tuple(std)] if np.isfinite(std).all() else [])) for (left, terms), std in zip(best.equations().items(), spreads)]
-    scores = _scored(candidates, [fit.bic for fit in fits], [np.sqrt(fit.rest/twin.n) for fit in fits], twin.noise, [fit.lost for fit in fits])
-    return Validation(scores, equations, _shown(twin, best.frames, t), _shown(twin, twin.data, t), "simulate", remarks)
+    equations = [Equation(left, tuple(terms), tuple(terms.values()), *([tuple(std)] if np.isfinite(std).all() else [])) for (left, terms), std in zip(best.pde.items(), spreads)]
+    scores = _scores(candidates, [fit.bic for fit in fits], [fit.left for fit in fits], [fit.lost for fit in fits])
+    return Validation(scores, equations, _shown(twin, best.frames, data.t.values), _shown(twin, twin.data, data.t.values), "simulate", (*remarks, *_remarks(twin, fits, waves <= _MOST)), best.tolerance)
 
 # %% ../nbs/23_validation.ipynb #208c9953
 def _checkpoint(path, i): # a file for each candidate
-    path = Path(path)
+    path = _as_path(path)
     return path.with_name(f"{path.stem}-{i}{path.suffix}")
+
+def _network(pde, data, settings): # trained, or the reason why it was lost
+    from ubic.networks import LossLost, pinn
+    try: return pinn(pde, data, **settings)
+    except LossLost as error: return error
 
 def _by_networks(candidates, data, settings):
     from ubic.networks import pinn
+    strange = [name for name in settings if name not in list(inspect.signature(pinn).parameters)[2:]]
+    if strange: raise TypeError(f"`{strange[0]}` is no setting of `ubic.pinn`; it has {', '.join(list(inspect.signature(pinn).parameters)[2:])}.")
     settings = dict(train={"t": slice(0, None, 2)}, validation={"t": slice(1, None, 2)}, physics={}) | settings
     file = settings.pop("checkpoint", None)
-    networks = [pinn(pde, data, **settings, checkpoint=None if file is None else _checkpoint(file, i)) for i, pde in enumerate(candidates)]
-    scores = _scored(candidates, [one.bic for one in networks], [one.table().loc["validation", "rmse"] for one in networks], noise_level(data), [None]*len(networks))
-    remarks = [f"The network for {_named(pde)} does not fit its training data, so its score says little." for pde, one in zip(candidates, networks) if not one.fits]
+    networks = [_network(pde, data, settings | dict(checkpoint=None if file is None else _checkpoint(file, i))) for i, pde in enumerate(candidates)]
+    if isinstance(networks[0], Exception): raise networks[0]
+    good, level = [not isinstance(one, Exception) for one in networks], np.sqrt(np.mean([_seen_noise(data)[name]**2 for name in networks[0].problem.names]))
+    scores = _scores(candidates, [one.bic if ok else np.inf for one, ok in zip(networks, good)], [one.table().loc["validation", "rmse"]/level if ok else np.inf for one, ok in zip(networks, good)], [None]*len(networks))
+    remarks = [f"The network for {_named(pde)} {'does not fit its training data, so its score says little' if ok else 'was lost in training'}." for pde, one, ok in zip(candidates, networks, good) if not (ok and one.fits)]
     return Validation(scores, networks[0].equations, networks[0].predict(), data[networks[0].problem.names], "pinn", tuple(remarks))
 
 # %% ../nbs/23_validation.ipynb #cef664f9
@@ -388,19 +512,36 @@ def validate(
     found, # `Selection` or `Discovery`
     data=None, # field to reproduce, as measured; None for the one a discovery was made from
     with_: str = "simulate", # or "pinn"
-    windows: int = 5, # pieces of the record, each with a start of its own
+    windows: int | None = None, # pieces of the record, each with a start of its own; None for 5
     competitors=None, # PDEs as `simulate` takes them; None for the neighbours on the path
+    periodic: bool | None = None, # whether space is a circle; None to find out
+    fit_coefficients: bool = True, # along with the starts; False to take them as they are
     **settings, # of `ubic.pinn`
 ) -> Validation:
     "Run the chosen PDE and its competitors, and compare them with the data."
+    candidates, data = _check_arguments(found, data, with_)
+    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data))]
+    candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])
+    if with_ == "simulate":
+        if settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")
+        result = _by_simulation(candidates, data, check_whole("windows", 5 if windows is None else windows, 1), periodic, fit_coefficients)
+    else:
+        given = [name for name, value, usual in (("windows", windows, None), ("periodic", periodic, None), ("fit_coefficients", fit_coefficients, True)) if value is not usual]
+        if given: raise TypeError(f"`{given[0]}` is about simulations; leave it out, or give with_='simulate'.")
+        result = _by_networks(candidates, data, settings)
+    return replace(result, remarks=(*result.remarks, *remarks))
+
+def _check_arguments(found, data, with_): # candidates and field
     if with_ not in ("simulate", "pinn"): raise ValueError(f"`with_` must be 'simulate' or 'pinn', found {with_!r}.")
     if not isinstance(found, (Selection, Discovery)): raise TypeError(f"`found` must be a Selection or a Discovery, found {type(found).__name__}; make one with discover(field) or select(path).")
     if data is None and isinstance(found, Selection): raise ValueError("`data` is missing; a Selection does not know its field.")
-    data, windows = compute(check_field(found.field if data is None else data), "data"), check_whole("windows", windows, 1)
-    candidates = _neighbours([found] if isinstance(found, Selection) else list(found.values()))
-    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0])]
-    if with_ == "simulate" and settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")
-    return _by_networks(candidates, data, settings) if with_ == "pinn" else _by_simulation(candidates, data, windows)
+    if not isinstance(data, (xr.Dataset, type(None))): raise TypeError(f"`data` is a {type(data).__name__}; make a field of it with as_field(data, x=..., t=...).")
+    candidates, data = _neighbours([found] if isinstance(found, Selection) else list(found.values())), compute(check_field(found.field if data is None else data), "data")
+    absent = [name for name in map(_unknown, candidates[0]) if name not in data.data_vars]
+    if absent: raise ValueError(f"`data` has {', '.join(map(str, data.data_vars))}, but the PDE is about {absent[0]}; rename the variable.")
+    short = [dim for dim in space_dims(data) if data.sizes[dim] < _MIN_MODES]
+    if short: raise ValueError(f"`data` has {data.sizes[short[0]]} points along {short[0]}; at least {_MIN_MODES} are needed.")
+    return candidates, data
 
 # %% ../nbs/23_validation.ipynb #04726f91
 def plot_validation(
@@ -409,17 +550,22 @@ def plot_validation(
 ): # axes
     "Data, runs of the chosen PDE, their difference, and how far the others are behind."
     import matplotlib.pyplot as plt
-    name = name or next(iter(validation.data.data_vars))
-    flat = len(validation.data.dims) == 2 and validation.field is not None
-    _, axes = plt.subplots(1, 4 if flat else 1, figsize=(13 if flat else 4.5, 2.8), layout="constrained", squeeze=False)
-    if flat:
-        data, run = validation.data[name], validation.field[name]
-        low, high, spread = float(run.min()), float(run.max()), 3*float((data - run).std())
-        for ax, values, title, style in zip(axes[0], (data, run, data - run), ("data", "simulated" if validation.how == "simulate" else "network", "difference"), (*2*[dict(vmin=low, vmax=high)], dict(vmin=-spread, vmax=spread, cmap="RdBu_r"))):
-            ax.figure.colorbar(ax.pcolormesh(data.t, data.x, values.transpose("x", "t"), shading="nearest", rasterized=True, **style), ax=ax)
-            ax.set(title=title, xlabel="$t$", ylabel="$x$" if title == "data" else "")
+    name, shown = name or next(iter(validation.data.data_vars)), validation.field is not None
+    if name not in validation.data.data_vars: raise ValueError(f"`name` is {name!r}; the data have {', '.join(map(str, validation.data.data_vars))}.")
+    _, axes = plt.subplots(1, 4 if shown else 1, figsize=(13 if shown else 4.5, 2.8), layout="constrained", squeeze=False)
+    if shown: _panels(validation, name, axes[0])
     _bars(validation, axes[0, -1])
     return axes.ravel()
+
+def _panels(validation, name, axes):
+    data, run = (_middle(ds[name]) for ds in (validation.data, validation.field))
+    data, run = (u.isel(t=-1) if "y" in u.dims else u for u in (data, run))
+    down, across = ("x", "y") if "y" in data.dims else ("x", "t")
+    low, high, spread = float(run.min()), float(run.max()), 3*float((data - run).std()) or 1e-300
+    titles = ("long waves of the data", "simulated", "difference") if validation.how == "simulate" else ("data", "network", "difference")
+    for ax, values, title, style in zip(axes, (data, run, data - run), titles, (*2*[dict(vmin=low, vmax=high)], dict(vmin=-spread, vmax=spread, cmap="RdBu_r"))):
+        ax.figure.colorbar(ax.pcolormesh(data[across], data[down], values.transpose(down, across), shading="nearest", rasterized=True, **style), ax=ax)
+        ax.set(title=title, xlabel=f"${across}$", ylabel=f"${down}$" if ax is axes[0] else "")
 
 def _bars(validation, ax):
     gaps = validation.scores["BIC"] - validation.scores["BIC"].iloc[0]

@@ -488,7 +488,7 @@ def test_names_in_tables(tmp_path):
     ds = field()
     ds.rename(x="position", t="time", u="T").to_dataframe().reset_index().assign(note="fine").to_csv(tmp_path / "a.csv", index=False)
     xr.testing.assert_allclose(load(tmp_path / "a.csv", variables="T", rename={"position": "x", "T": "u"}), ds, rtol=1e-14)
-    with pytest.raises(ValueError, match="`note` has 341 cells"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u"})
+    with pytest.raises(ValueError, match="`note` has 341 cell"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u"})
     with pytest.raises(ValueError, match="`path` has the columns"): load(tmp_path / "a.csv")
     with pytest.raises(ValueError, match="every column needs its own"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u", "note": "u"})
 
@@ -516,10 +516,10 @@ def small_table(): return "x,t,u\n" + "".join(f"{i},{j},{i * j + i}\n" for i in 
 BAD_TABLES = {
     "": "it is empty", "\n \n": "it is empty", "x,t,u\n": "no rows", "0,1,2\n0,1,3\n": "first line holds the number 0", "x|t|u\n0|1|2\n": "names 1 column", "x,t,u\n0;1;2\n": "1 cells for 3 names",
     "x,t,u\n0,5,0,5,1,0\n": "6 cells for 3 names", "x,t,t\n0,1,2\n": "every column needs its own", small_table() + "9,9,9,9\n": "Expected 3 fields in line 13, saw 4",
-    small_table().replace("x,t", "a,b"): "has the columns", small_table().replace("x,t,u", "x,y,t"): "and unknowns", small_table().replace("1,1,2", "1,1,two"): "`u` has 1 cells that are no numbers, the first 'two' in row 5",
-    small_table().replace("1,1,2", "one,1,2"): "`x` has 1 cells", small_table().replace("1,1,2", ",1,2"): "`x` has 1 cells", small_table().replace("1,1,2", "inf,1,2"): "`x` has 1 cells",
+    small_table().replace("x,t", "a,b"): "has the columns", small_table().replace("x,t,u", "x,y,t"): "and unknowns", small_table().replace("1,1,2", "1,1,two"): "`u` has 1 cell.s. that are no numbers, the first 'two' in row 5",
+    small_table().replace("1,1,2", "one,1,2"): "`x` has 1 cell", small_table().replace("1,1,2", ",1,2"): "`x` has 1 cell", small_table().replace("1,1,2", "inf,1,2"): "`x` has 1 cell",
     small_table().replace("1,1,2", "1,1,"): "`u` has 1 of 12 values that are not finite", small_table().replace("1,1,2\n", ""): "11 rows for the 12 points .* missing is x = 1, t = 1",
-    small_table().removesuffix("3,2,9\n"): "missing is x = 3, t = 2", small_table() + "1,1,2\n": "1 rows for points that have a row already, the first at x = 1, t = 1",
+    small_table().removesuffix("3,2,9\n"): "missing is x = 3, t = 2", small_table() + "1,1,2\n": "1 row.s. for points that have a row already, the first at x = 1, t = 1",
     small_table().replace("1,1,2", "1,2,2"): "have a row already", "x,t,u\n1,1,1\n": "an axis needs at least 3", small_table().replace("u\n", "u (m)\n"): "rename them",
     "x,t,u\n" + "\0" * 100: "cells for 3 names", "plain words in a text\n" * 9: "has the columns",
 }

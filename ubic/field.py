@@ -892,7 +892,7 @@ def _check_complete_grid(places, levels):
     def point(place): return ", ".join(f"{d} = {level[i]:g}" for (d, level), i in zip(levels.items(), place))
     sizes, total = " × ".join(f"{len(level)} {d}" for d, level in levels.items()), int(np.prod([len(level) for level in levels.values()], dtype=object))
     again = (np.diff(places) == 0).all(axis=0)
-    if again.any(): raise ValueError(f"`path` has {again.sum()} rows for points that have a row already, the first at {point(places[:, np.argmax(again)])}; keep one of them, or, if another column is an axis, name it with rename={{'column': 'y'}}.")
+    if again.any(): raise ValueError(f"`path` has {again.sum()} row(s) for points that have a row already, the first at {point(places[:, np.argmax(again)])}; keep one of them, or, if another column is an axis, name it with rename={{'column': 'y'}}.")
     rest, wanted = np.arange(places.shape[1] + 1), []
     for level in reversed(levels.values()):
         wanted.insert(0, rest % len(level))
@@ -906,7 +906,7 @@ def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
     numbers = pd.to_numeric(column, errors="coerce")
     bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
-    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cells that are no numbers, the first {str(column[bad.idxmax()])!r} in row {bad.idxmax() + 1} below the header; correct them, or leave the column out with variables=[...].")
+    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {str(column[bad.idxmax()])!r} in row {bad.idxmax() + 1} below the header; correct them, or leave the column out with variables=[...].")
     return numbers.to_numpy()
 
 def _on_grid(table, variables):

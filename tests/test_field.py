@@ -324,7 +324,7 @@ def test_files_of_another_kind(tmp_path, suffix):
 
 def test_names_and_kinds_of_files(tmp_path):
     with pytest.raises(ValueError, match="no such file"): load(tmp_path / "a.npz")
-    with pytest.raises(ValueError, match=r"\.nc, \.zarr"): load(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match=r"\.nc, \.zarr"): load(tmp_path / "a.xlsx")
     np.savez(tmp_path / "a.npz", u=u2, x=x, t=t)
     with pytest.raises(ValueError, match=r"\['w'\]; the file has \['t', 'u', 'x'\]"): load(tmp_path / "a.npz", variables="w")
     with pytest.raises(ValueError, match="`rename`"): load(tmp_path / "a.npz", rename={"w": "u"})
@@ -452,3 +452,99 @@ def test_plots():
     assert plot_field(deep)[0].get_title() == r"$t = 0,\ z = 0.2$" and plot_field(deep, ax=plt.figure().subplots()).get_title().startswith("$t = 1,")
     assert len(plot_field(deep.isel(t=[0, 5]))) == 2 and plot_field(deep, ax=plt.figure().subplots(2, 2)).shape == (2, 2)
     plt.close("all")
+
+
+# --- tables ---------------------------------------------------------------------------------------------------------------------
+
+def write_table(path, ds=None, **kw):
+    "A field as a long table; returns the field."
+    ds = field() if ds is None else ds
+    ds.to_dataframe().reset_index().to_csv(path, **{"index": False} | kw)
+    return ds
+
+
+@pytest.mark.parametrize("kw", [dict(), dict(sep=";"), dict(sep="\t"), dict(sep=" "), dict(sep=";", decimal=","), dict(index=True), dict(quoting=1), dict(encoding="utf-8-sig"), dict(lineterminator="\r\n")], ids=str)
+def test_tables_of_all_kinds(tmp_path, kw):
+    ds = write_table(tmp_path / "a.csv", **kw)
+    xr.testing.assert_allclose(load(tmp_path / "a.csv"), ds, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.txt", "a.CSV"])
+def test_tables_by_other_names(tmp_path, name):
+    ds = write_table(tmp_path / name)
+    xr.testing.assert_allclose(load(tmp_path / name), ds, rtol=1e-14)
+
+
+def test_rows_of_a_table_may_come_in_any_order(tmp_path):
+    plane = xr.Dataset({"u": (("x", "y", "t"), np.random.default_rng(0).random((5, 4, 3))), "v": (("x", "y", "t"), np.random.default_rng(1).random((5, 4, 3)))},
+                       {"x": np.arange(5.0), "y": np.arange(4.0), "t": np.arange(3.0)})
+    plane.to_dataframe().reset_index().sample(frac=1, random_state=0)[["v", "t", "y", "u", "x"]].to_csv(tmp_path / "a.csv", index=False)
+    got = load(tmp_path / "a.csv")
+    assert set(got.data_vars) == {"u", "v"} and np.allclose(got.u, plane.u, rtol=1e-14) and np.allclose(got.v, plane.v, rtol=1e-14)
+    assert list(load(tmp_path / "a.csv", variables="v").data_vars) == ["v"]
+
+
+def test_names_in_tables(tmp_path):
+    ds = field()
+    ds.rename(x="position", t="time", u="T").to_dataframe().reset_index().assign(note="fine").to_csv(tmp_path / "a.csv", index=False)
+    xr.testing.assert_allclose(load(tmp_path / "a.csv", variables="T", rename={"position": "x", "T": "u"}), ds, rtol=1e-14)
+    with pytest.raises(ValueError, match="`note` has 341 cell"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u"})
+    with pytest.raises(ValueError, match="`path` has the columns"): load(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="every column needs its own"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u", "note": "u"})
+
+
+def test_coordinates_of_tables_may_be_rounded_or_computed_twice(tmp_path):
+    fine = field().assign_coords(x=np.linspace(0, np.pi, len(x)))
+    write_table(tmp_path / "a.csv", fine, float_format="%.5f")
+    assert np.abs(load(tmp_path / "a.csv").x - fine.x).max() < 1e-5
+    table = field().to_dataframe().reset_index()
+    table["t"] += 1e-15 * (np.arange(len(table)) % 3)
+    table.to_csv(tmp_path / "b.csv", index=False)
+    assert dict(load(tmp_path / "b.csv").sizes) == dict(field().sizes)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 3, 4], [0.0, 0.1, 0.2, 0.4], [0, 1.0, 2.1, 3.0]])
+def test_uneven_tables_are_not_taken_for_rounded_ones(tmp_path, values):
+    uneven = xr.Dataset({"u": (("x", "t"), np.random.default_rng(0).random((4, 5)))}, {"x": values, "t": np.arange(5.0)})
+    write_table(tmp_path / "a.csv", uneven)
+    with pytest.raises(ValueError, match="`x` is not uniform"): load(tmp_path / "a.csv")
+
+
+def small_table(): return "x,t,u\n" + "".join(f"{i},{j},{i * j + i}\n" for i in range(4) for j in range(3))
+
+
+BAD_TABLES = {
+    "": "it is empty", "\n \n": "it is empty", "x,t,u\n": "no rows", "0,1,2\n0,1,3\n": "first line holds the number 0", "x|t|u\n0|1|2\n": "names 1 column", "x,t,u\n0;1;2\n": "1 cells for 3 names",
+    "x,t,u\n0,5,0,5,1,0\n": "6 cells for 3 names", "x,t,t\n0,1,2\n": "every column needs its own", small_table() + "9,9,9,9\n": "Expected 3 fields in line 13, saw 4",
+    small_table().replace("x,t", "a,b"): "has the columns", small_table().replace("x,t,u", "x,y,t"): "and unknowns", small_table().replace("1,1,2", "1,1,two"): "`u` has 1 cell.s. that are no numbers, the first 'two' in row 5",
+    small_table().replace("1,1,2", "one,1,2"): "`x` has 1 cell", small_table().replace("1,1,2", ",1,2"): "`x` has 1 cell", small_table().replace("1,1,2", "inf,1,2"): "`x` has 1 cell",
+    small_table().replace("1,1,2", "1,1,"): "`u` has 1 of 12 values that are not finite", small_table().replace("1,1,2\n", ""): "11 rows for the 12 points .* missing is x = 1, t = 1",
+    small_table().removesuffix("3,2,9\n"): "missing is x = 3, t = 2", small_table() + "1,1,2\n": "1 row.s. for points that have a row already, the first at x = 1, t = 1",
+    small_table().replace("1,1,2", "1,2,2"): "have a row already", "x,t,u\n1,1,1\n": "an axis needs at least 3", small_table().replace("u\n", "u (m)\n"): "rename them",
+    "x,t,u\n" + "\0" * 100: "cells for 3 names", "plain words in a text\n" * 9: "has the columns",
+}
+
+
+@pytest.mark.parametrize("text", BAD_TABLES)
+def test_bad_tables(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=BAD_TABLES[text]) as caught: load(tmp_path / "a.csv")
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "a.csv").write_bytes(np.random.default_rng(0).bytes(4000))
+    with pytest.raises(ValueError, match="cannot be read as .csv"): load(tmp_path / "a.csv")
+    (tmp_path / "b.csv").mkdir()
+    with pytest.raises(ValueError, match="cannot be read as .csv"): load(tmp_path / "b.csv")
+
+
+def test_scattered_points_cost_no_memory(tmp_path):
+    points = np.random.default_rng(0).random((20_000, 5))
+    np.savetxt(tmp_path / "a.csv", points, delimiter=",", header="x,y,z,t,u", comments="")
+    with pytest.raises(ValueError, match=r"20000 rows for the 16\d{16} points"): load(tmp_path / "a.csv")
+
+
+def test_cells_of_tables_are_never_run(tmp_path):
+    (tmp_path / "a.csv").write_text(small_table().replace("1,1,2", "1,1,=cmd|' /C calc'!A0"))
+    with pytest.raises(ValueError, match="no numbers"): load(tmp_path / "a.csv")

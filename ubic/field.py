@@ -8,7 +8,7 @@ __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole',
            'true_pde', 'add_noise', 'plot_field', 'write_atomically', 'save_field', 'need', 'load']
 
 # %% ../nbs/00_field.ipynb #f9e2be5a
-import json, os, secrets, shutil, warnings, zipfile
+import csv, json, os, secrets, shutil, warnings, zipfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +19,7 @@ from pathlib import Path
 
 # %% ../nbs/00_field.ipynb #ab1f6815
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 # %% ../nbs/00_field.ipynb #82479f4e
@@ -753,8 +754,47 @@ def _check_complete(group, names):
         if fill is None or not np.isfinite(fill): raise ValueError(f"`{name}` has only {there} of its {expected} chunks, so the store was cut short; copy or write it again")
         _warn(f"`{name}` has only {there} of its {expected} chunks, and the others read as {fill}; if the writer did not leave them out for that, the store was cut short.")
 
+# %% ../nbs/00_field.ipynb #b7562129
+def _cells(line, separator):
+    "The cells of one line of a table."
+    return line.split() if separator is None else [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+
+def _first_line(file):
+    "The next line of a text that is not blank; empty at the end."
+    return next((line.strip() for line in iter(file.readline, "") if line.strip()), "")
+
+def _is_number(text):
+    try: return np.isfinite(float(text.replace(",", ".")))
+    except ValueError: return False
+
+# %% ../nbs/00_field.ipynb #9bd71ee2
+def _header(file):
+    "The names of the columns and the way to read them; the file is left at the first row."
+    line = _first_line(file).lstrip("#% ")
+    if not line: raise ValueError("it is empty")
+    separator = next((mark for mark in "\t;," if mark in line), None)
+    names, start, row = _cells(line, separator), file.tell(), _first_line(file)
+    if any(map(_is_number, names)): raise ValueError(f"its first line holds the number {next(filter(_is_number, names))}; write the names of the columns above the numbers, such as x,t,u")
+    if len(names) < 3: raise ValueError(f"its first line names {len(names)} column(s), {line[:60]!r}; name at least x, t and one unknown, separated by commas, semicolons, tabs or blanks")
+    if not row: raise ValueError("it has a header and no rows")
+    if len(_cells(row, separator)) != len(names): raise ValueError(f"its first row has {len(_cells(row, separator))} cells for {len(names)} names, {row[:60]!r}; use one separator throughout, and decimal points if that is the comma")
+    file.seek(start)
+    return names, {"sep": separator or r"\s+", "decimal": "," if separator == ";" and "," in row else "."}
+
+# %% ../nbs/00_field.ipynb #7035d40c
+def _read_table(path):
+    "The columns of a long table."
+    with open(path, encoding="utf-8-sig") as file:
+        names, how = _header(file)
+        named = [name for name in names if name]
+        if len(set(named)) < len(named): raise ValueError(f"its first line has the names {named}; every column needs its own")
+        how |= dict(header=None, names=[name or f"column {i}" for i, name in enumerate(names)], index_col=False, skipinitialspace=True, low_memory=False)
+        try: table = pd.read_csv(file, **how)
+        except pd.errors.ParserError as error: raise ValueError(f"one of its rows has too many cells ({_reason(error).rpartition(': ')[2]}, counted below the header); give every row {len(names)}") from error
+    return table[named]
+
 # %% ../nbs/00_field.ipynb #9d3dd604
-_READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat}
+_READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat, ".csv": _read_table, ".tsv": _read_table, ".txt": _read_table}
 
 @contextmanager
 def _reading(path, *passing):
@@ -833,6 +873,54 @@ def _bag_to_dataset(arrays, variables, dims, coords):
     axes = {n: dims or _guess_dims(arrays[n].shape, coords) for n in variables}
     return xr.Dataset({n: (_name_axes(arrays[n].shape, coords, axes[n]), arrays[n]) for n in variables}, coords=coords)
 
+# %% ../nbs/00_field.ipynb #a802c4cf
+def _levels(values):
+    "The different values of a column, and which of them each row has."
+    unique, place = np.unique(values, return_inverse=True)
+    group = np.cumsum(np.diff(unique, prepend=unique[0]) > 1e-9 * np.ptp(unique))
+    return _unrounded(unique[np.diff(group, prepend=-1) > 0]), group[place]
+
+def _unrounded(values):
+    "The even grid that values stand for if they differ from it by rounding only; else the values."
+    grid = np.linspace(values[0], values[-1], len(values))
+    digit = next((10.0**-d for d in range(16) if np.array_equal(np.round(values, d), values)), 0)
+    return grid if 2.5e-9 * np.ptp(grid) < np.abs(values - grid).max() <= digit <= 0.02 * np.ptp(grid) / len(grid) else values
+
+# %% ../nbs/00_field.ipynb #2dc427c2
+def _check_complete_grid(places, levels):
+    "Raise if sorted rows repeat a point of the grid, or leave one out."
+    def point(place): return ", ".join(f"{d} = {level[i]:g}" for (d, level), i in zip(levels.items(), place))
+    sizes, total = " × ".join(f"{len(level)} {d}" for d, level in levels.items()), int(np.prod([len(level) for level in levels.values()], dtype=object))
+    again = (np.diff(places) == 0).all(axis=0)
+    if again.any(): raise ValueError(f"`path` has {again.sum()} row(s) for points that have a row already, the first at {point(places[:, np.argmax(again)])}; keep one of them, or, if another column is an axis, name it with rename={{'column': 'y'}}.")
+    rest, wanted = np.arange(places.shape[1] + 1), []
+    for level in reversed(levels.values()):
+        wanted.insert(0, rest % len(level))
+        rest = rest // len(level)
+    if places.shape[1] < total:
+        gap = np.append((places != np.stack(wanted)[:, :-1]).any(axis=0), True)
+        raise ValueError(f"`path` has {places.shape[1]} rows for the {total} points of a grid of {sizes}; the first that is missing is {point(np.stack(wanted)[:, np.argmax(gap)])}; crop or fill the table, or interpolate scattered points to a grid first.")
+
+# %% ../nbs/00_field.ipynb #5fe39b0e
+def _as_numbers(name, column):
+    "A column of a table as numbers, which the coordinates must have in every row."
+    numbers = pd.to_numeric(column, errors="coerce")
+    bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
+    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {str(column[bad.idxmax()])!r} in row {bad.idxmax() + 1} below the header; correct them, or leave the column out with variables=[...].")
+    return numbers.to_numpy()
+
+def _on_grid(table, variables):
+    "A long table, one row for each point, as a Dataset."
+    axes, unknowns = [d for d in AXES if d in table], [n for n in table if n not in AXES] if variables is None else [n for n in variables if n not in AXES]
+    if not table.columns.is_unique: raise ValueError(f"`rename` gives the columns the names {list(table)}; every column needs its own.")
+    if "t" not in axes or len(axes) < 2 or not unknowns:
+        raise ValueError(f"`path` has the columns {list(table)}; a table needs t, x (and y, z) and unknowns: name them with rename={{'column': 'x', ...}}.")
+    columns = {n: _as_numbers(n, table[n]) for n in [*axes, *unknowns]}
+    levels, places = zip(*(_levels(columns[d]) for d in axes))
+    order = np.lexsort(places[::-1])
+    _check_complete_grid(np.stack(places)[:, order], dict(zip(axes, levels)))
+    return xr.Dataset({n: (axes, columns[n][order].reshape([len(level) for level in levels])) for n in unknowns}, dict(zip(axes, levels)))
+
 # %% ../nbs/00_field.ipynb #8a96a62f
 def _unpack(arrays):
     "The field that `save_field` put into an archive."
@@ -842,10 +930,11 @@ def _unpack(arrays):
 
 def _select(content, variables, rename, dims, coords):
     "The unknowns asked for from a Dataset or a bag of arrays, under their new names."
-    labelled = isinstance(content, xr.Dataset)
+    labelled = isinstance(content, (xr.Dataset, pd.DataFrame))
     dims = _dims_given(dims, labelled)
-    names = _new_names([*content.variables, *(d for d in content.dims if d not in content.variables)] if labelled else list(content), rename)
+    names = _new_names([*content.variables, *(d for d in content.dims if d not in content.variables)] if isinstance(content, xr.Dataset) else list(content), rename)
     chosen = None if variables is None else _choose(variables, names)
+    if isinstance(content, pd.DataFrame): content, names = _on_grid(content.rename(columns=names), chosen), {}
     if not labelled:
         found, arrays = _sort_out(content, names)
         return _bag_to_dataset(arrays, chosen, dims, found | coords)
@@ -854,8 +943,8 @@ def _select(content, variables, rename, dims, coords):
 
 # %% ../nbs/00_field.ipynb #0e07432b
 def load(
-    path, # .nc, .zarr, .npz, .npy or .mat
-    variables=None, # name or names of the unknowns; by default all arrays that fit the grid
+    path, # .nc, .zarr, .npz, .npy, .mat, or a long table: .csv, .tsv or .txt
+    variables=None, # name or names of the unknowns; by default all arrays that fit the grid, or all columns
     dims: tuple = None, # names of the axes of bare arrays, in order, where lengths do not settle it
     rename: dict = None, # from names in the file to names in the field, for unknowns and axes
     chunks=None, # leave a .nc or .zarr on disk: "auto", or from axes of the file to points in a chunk

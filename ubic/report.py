@@ -178,7 +178,7 @@ def to_html(
     data = "".join(_figure(lambda: _plot_data(discovery, target), f"The data: {target}, {' and '.join(_stages(discovery))}.") for target in discovery)
     evidence = "".join(_evidence(target, selection) for target, selection in discovery.items())
     judged = "" if discovery.validation is None else _states(discovery.validation)
-    choices = [((f"{target}: {about}" if len(discovery) > 1 else about, what) for about, what in _about_choice(selection)) for target, selection in discovery.items()]
+    choices = [[(f"{target}: {about}" if len(discovery) > 1 else about, what) for about, what in _about_choice(selection)] for target, selection in discovery.items()]
     facts = _facts(_about_data(discovery), *choices, _about_software(command))
     return (f"<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{name}</title><style>{_style}</style></head>\n"
             f"<body><h1>{name}</h1><p class='about'>{source}</p>\n{answers}\n<h2>Data</h2>{data}\n{evidence}\n{judged}\n<h2>Settings and versions</h2>{facts}</body></html>\n")

@@ -29,7 +29,7 @@ _names = "burgers, kdv, ks, navier_stokes, reaction_diffusion or gray_scott"
 
 # %% ../nbs/12_cli.ipynb #9533ee3b
 def _add_source(parser):
-    parser.add_argument("source", help=f"a file that ubic.load reads (.nc, .zarr, .npz, .mat and others), or a dataset of the paper: {_names}")
+    parser.add_argument("source", metavar="SOURCE", help=f"a file that ubic.load reads (.nc, .zarr, .npz, .mat and others), or a dataset of the paper: {_names}")
     data = parser.add_argument_group("the data")
     data.add_argument("--variables", nargs="+", metavar="NAME", help="unknowns to read from the file; all by default")
     data.add_argument("--dims", nargs="+", metavar="AXIS", help="axes of bare arrays in order, for instance: x t")
@@ -60,7 +60,7 @@ def _command(commands, name, what, **how):
     return commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", formatter_class=argparse.RawDescriptionHelpFormatter, **how)
 
 def _add_discover(commands):
-    find = _command(commands, "discover", "find the equation behind a field", epilog="example: ubic discover burgers --noise 30 --report burgers.html")
+    find = _command(commands, "discover", "find the equation behind a field", usage="ubic discover SOURCE [options]", epilog="example: ubic discover burgers --noise 30 --report burgers.html")
     _add_source(find)
     _add_search(find)
     output = find.add_argument_group("the result")
@@ -69,22 +69,22 @@ def _add_discover(commands):
     output.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 def _add_report(commands):
-    report = _command(commands, "report", "find the equation behind a field, and write a page to send to a colleague", epilog="example: ubic report my.nc my.html --validate simulate")
+    report = _command(commands, "report", "find the equation behind a field, and write a page to send to a colleague", usage="ubic report SOURCE OUT [options]", epilog="example: ubic report my.nc my.html --validate simulate")
     _add_source(report)
-    report.add_argument("out", help="file to write (.html; .pdf where Chrome, Chromium or Edge is installed)")
+    report.add_argument("out", metavar="OUT", help="file to write (.html; .pdf where Chrome, Chromium or Edge is installed)")
     report.add_argument("--title", help="of the report; the name of the source by default")
     _add_search(report)
 
 # %% ../nbs/12_cli.ipynb #1751bb2a
 def _add_paper(commands):
     paper = _command(commands, "paper", "repeat an experiment of the paper, and print its numbers beside ours", epilog="example: ubic paper kdv\n\nBurgers, KdV and KS take seconds to minutes; the others make their data first, which takes longer.")
-    paper.add_argument("name", help=f"{_names}; or all")
+    paper.add_argument("name", metavar="NAME", help=f"{_names}; or all")
     paper.add_argument("--without-denoising", action="store_true", help="the experiment on the noisy data")
     paper.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 def _add_data(commands):
     data = _command(commands, "data", "make a dataset of the paper", epilog="example: ubic data kdv --out kdv.npz")
-    data.add_argument("name", help=_names)
+    data.add_argument("name", metavar="NAME", help=_names)
     data.add_argument("--out", metavar="FILE", help="write it here (.npz, .nc, .zarr); otherwise it is only described")
     data.add_argument("--json", action="store_true", help="print JSON instead of text")
 

@@ -39,6 +39,7 @@ def _add_source(parser):
     data.add_argument("--seed", type=int, default=0, help="of that noise; 0 by default")
     data.add_argument("--denoise", choices=["ksvd"], help="denoise first")
 
+# %% ../nbs/12_cli.ipynb #23e639dd
 def _add_search(parser):
     search = parser.add_argument_group("the search")
     search.add_argument("--target", help="unknown to explain; all by default")
@@ -59,6 +60,7 @@ def _number(text): # or the text as it is, for others to judge
 def _command(commands, name, what, **how):
     return commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", formatter_class=argparse.RawDescriptionHelpFormatter, **how)
 
+# %% ../nbs/12_cli.ipynb #e49bd622
 def _add_discover(commands):
     find = _command(commands, "discover", "find the equation behind a field", usage="ubic discover SOURCE [options]", epilog="example: ubic discover burgers --noise 30 --report burgers.html")
     _add_source(find)
@@ -68,6 +70,7 @@ def _add_discover(commands):
     output.add_argument("--report", metavar="FILE", help="write a report here (.html, .pdf)")
     output.add_argument("--json", action="store_true", help="print JSON instead of text")
 
+# %% ../nbs/12_cli.ipynb #6afbe49b
 def _add_report(commands):
     report = _command(commands, "report", "find the equation behind a field, and write a page to send to a colleague", usage="ubic report SOURCE OUT [options]", epilog="example: ubic report my.nc my.html --validate simulate")
     _add_source(report)
@@ -117,6 +120,7 @@ def _as_text(found):
         if error is not None: print(f"\nThe true PDE is known: {_errors(error)}")
     if found.validation is not None: print("", found.validation, sep="\n")
 
+# %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
     rows = {target: {"equation": str(s.equation), "latex": s.equation.latex, "terms": list(map(str, s.terms)), "coef": s.coef, "std": s.std, "size": s.size, "verdict": str(s.verdict), "reasons": s.verdict.reasons, "advice": s.advice,
                      "lam": s.lam, "tau0": s.tau0, "mode": s.evidence.mode, "path": {"sizes": s.path.sizes, "terms": [list(map(str, s.path.terms(k))) for k in range(len(s.path.sizes))], "bic": s.bic, "uncertainty": s.uncertainty, "ubic": s.ubic}}
@@ -140,6 +144,7 @@ def _pairs(texts): # old=new
         if text.count("=") != 1: raise ValueError(f"`--rename` has {text!r}; write it as old=new.")
     return dict(text.split("=") for text in texts)
 
+# %% ../nbs/12_cli.ipynb #9a5884e5
 def _find(args):
     from ubic.pipeline import discover
     known = {"known": args.known} if args.known else {}
@@ -159,6 +164,7 @@ def _check_figure(path):
     if kind not in kinds: raise ValueError(f"`--figure` is {path!r}; the name ends in one of {', '.join(f'.{each}' for each in kinds)}.")
     Path(path).parent.mkdir(parents=True, exist_ok=True)
 
+# %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
     from ubic.report import check_report, write_report
     if args.report: check_report(args.report)
@@ -168,12 +174,13 @@ def _discover(args):
     if args.figure: _draw(found, args.figure)
     if args.report: _tell(f"report: {write_report(found, args.report, Path(args.source).name, args.typed)}")
 
-# %% ../nbs/12_cli.ipynb #35eeef66
+# %% ../nbs/12_cli.ipynb #787cfb4c
 def _report(args):
     from ubic.report import check_report, write_report
     check_report(args.out)
     print(write_report(_find(args), args.out, args.title or Path(args.source).name, args.typed))
 
+# %% ../nbs/12_cli.ipynb #35eeef66
 def _data(args):
     from ubic import datasets
     from ubic.field import save_field
@@ -202,6 +209,7 @@ _commands = {"discover": _discover, "report": _report, "paper": _paper, "data": 
 def _warn(message, category, *rest, **kw): # those meant for users, in one line
     if issubclass(category, UbicWarning): _tell(f"warning: {message}")
 
+# %% ../nbs/12_cli.ipynb #307cca24
 def _run(args):
     try:
         with warnings.catch_warnings():

@@ -24,6 +24,7 @@ def _slab(field, box): # as much of the field as the boxes of the plane need
     plane, middle = _plane(field), {dim: size//2 for dim, size in field.sizes.items()}
     return _middle(field.isel({dim: slice(max(0, middle[dim] - box[dim][0]), middle[dim] + box[dim][0] + 1) for dim in field.dims if dim not in plane}), box)
 
+# %% ../nbs/11a_explore.ipynb #e3c72c02
 class _Residual:
     "What equations leave of their target, on a plane of boxes."
     def __init__(self, field, selection, most=150): # boxes along each axis
@@ -88,6 +89,7 @@ def _maps(self): # what equations leave; None where there is no field, or no roo
     try: return _Residual(self.field, self.selection)
     except ValueError: return None
 
+# %% ../nbs/11a_explore.ipynb #73dece35
 def _draw_maps(self, picture, left):
     (first, second), u = _plane(self.field), self.maps.field[self.maps.target.unknowns[0]]
     across, up = (second, first) if second == "t" else (first, second)
@@ -125,6 +127,7 @@ def _sliders(self): # name → slider
         slider.observe(lambda change, name=name: self._moved(name, change["new"]), "value")
     return made
 
+# %% ../nbs/11a_explore.ipynb #5f861f93
 def _moved(self, name, value):
     if self._busy: return
     {"tau0": self.at_threshold, "lam": self.at_penalty, "size": self.at_size}[name](value)
@@ -152,6 +155,7 @@ def _has_front_end():
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and ("JPY_SESSION_NAME" in os.environ or "google.colab" in sys.modules or "__vsc_ipynb_file__" in shell.user_ns)
 
+# %% ../nbs/11a_explore.ipynb #0968ce6d
 def _bundle(self, **kw): # what Jupyter shows
     missing = ""
     if self.live or (self.live is None and _has_front_end()):

@@ -1,0 +1,182 @@
+"""Report and explorer: what they show, that they need nothing from outside, and what happens when something is missing."""
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import matplotlib
+import numpy as np
+import pytest
+
+import ubic
+from ubic import report
+from ubic.pipeline import Discovery
+from ubic.report import to_html, write_report
+from ubic.terms import Equation
+from ubic.widgets import Explorer, explore
+
+matplotlib.use("Agg")
+has_browser = pytest.mark.skipif(report._browser() is None, reason="no browser that prints")
+
+
+@pytest.fixture(scope="module")
+def found(): return ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
+
+
+@pytest.fixture(scope="module")
+def paper(found): return ubic.select(found["u"].path, mode="paper")
+
+
+class Balanced(HTMLParser):
+    "Fails when elements are not closed in order."
+    def __init__(self, page):
+        super().__init__()
+        self.open = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "img", "br"): self.open.append(tag)
+
+    def handle_endtag(self, tag): assert self.open.pop() == tag
+
+
+def test_page_answers_all_questions(found):
+    page = to_html(found, "A <title>", "ubic discover a&b.nc")
+    for words in ("A &lt;title&gt;", "class='verdict clear'", "<h2>Data</h2>", "Coefficients", "standard deviation", "The best equation of each size", "Settings and versions", "fingerprint", f"ubic {ubic.__version__}", "numpy", "ubic discover a&amp;b.nc", "noise measured"):
+        assert words in page, words
+    Balanced(page)
+
+
+def test_page_needs_nothing_from_outside(found):
+    page = to_html(found)
+    assert not re.search(r"http|<script|<link|@import|url\(|src='(?!data:)", page)
+
+
+def test_same_discovery_gives_the_same_page(found): assert to_html(found, "x") == to_html(found, "x")
+
+
+def test_denoised_data_are_shown_next_to_the_measured(found):
+    both = Discovery(found.selections, found.field, found.field*0.9)
+    assert "as measured and denoised" in to_html(both) and "denoised" not in to_html(found)
+
+
+def test_several_unknowns_keep_their_settings_apart(found):
+    field = found.field.assign(v=found.field.u + 1)
+    page = to_html(Discovery({"u": found["u"], "v": replace(found["u"], tau0=0.123)}, field, field))
+    rows = dict(re.findall(r"<th>([uv]: criterion)</th><td>(.*?)</td>", page))
+    assert "0.02" in rows["u: criterion"] and "0.123" in rows["v: criterion"] and page.count("<h2>Evidence") == 2
+
+
+def test_doubts_are_told_once(found):
+    doubtful = replace(found["u"], rivals=[[ubic.Term.parse("u^2")]], advice=["Ambiguous: on these data u^2 does as well.", "Consider <this>."])
+    page = to_html(Discovery({"u": doubtful}, found.field, found.field))
+    assert "class='verdict ambiguous'" in page and "u^2 explains the data as well" in page and "Ambiguous: on" not in page and "Consider &lt;this&gt;." in page
+
+
+def test_known_truth_that_was_missed(found):
+    missed = explore(found).at_size(3).view
+    assert "its terms are others" in to_html(Discovery({"u": missed}, found.field, found.field))
+
+
+@pytest.mark.parametrize("terms", [["u_xx", "u*u_x"], ["u^2*u_xxxx", "(u^2)_xx"], ["1", "v*w_y", "u_xy"], ["a <b> & \\c_{2}", "x 1"]])
+def test_formulas_lose_nothing(terms):
+    equation = Equation("u_t", tuple(map(report_term, terms)), tuple(1e-7*(-3)**k for k in range(len(terms))), (1e-9,)*len(terms))
+    page = report._set_equation(equation)
+    Balanced(page)
+    text = re.sub(r"<[^>]*>|\s", "", page)
+    assert page.count("<math>") == len(terms) and "\\" not in text and "{" not in text.replace("c_{2}", "") and text.count("±") == len(terms)
+    assert page.count("<msup>") >= len(terms) # powers of ten
+
+
+def report_term(text):
+    try: return ubic.Term.parse(text)
+    except ValueError: return text
+
+
+@pytest.mark.parametrize("name", ["page.docx", "page", "no/such/folder/page.html"])
+def test_bad_paths_are_told_at_once(found, name, tmp_path):
+    with pytest.raises(ValueError, match="`path` is"): write_report(found, tmp_path/name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@has_browser
+def test_pdf_is_printed(found, tmp_path):
+    assert write_report(found, tmp_path/"page.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_pdf_without_a_browser(found, tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "_browser", lambda: None)
+    with pytest.raises(OSError, match="none was found; write .html"): write_report(found, tmp_path/"page.pdf")
+
+
+def test_browser_that_fails_leaves_the_old_file(found, tmp_path, monkeypatch):
+    (tmp_path/"page.pdf").write_text("old")
+    monkeypatch.setattr(report, "_browser", lambda: "false")
+    with pytest.raises(OSError, match="did not print"): write_report(found, tmp_path/"page.pdf")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.pdf", "old")]
+
+
+def test_sliders_follow_each_other(paper):
+    explorer = explore(paper, live=True)
+    page = explorer.controls.children[-1]
+    before = page.value
+    explorer.sliders["tau0"].value = 1e-4
+    assert explorer.sliders["lam"].value == 0 and explorer.sliders["size"].value == explorer.view.size > paper.size and page.value != before
+    explorer.sliders["lam"].value = explorer.largest
+    assert explorer.sliders["size"].value == explorer.view.size == paper.size and explorer.view.tau0 == pytest.approx(1e-4)
+    for size in map(int, paper.path.sizes):
+        explorer.sliders["size"].value = size
+        assert explorer.view.terms == paper.path.terms(size - 1) and explorer.view.equation.latex in page.value
+    explorer.sliders["tau0"].value = paper.tau0
+    assert explorer.view.support == paper.support and explorer.view.lam == paper.lam
+
+
+def test_slider_of_a_penalty_that_does_not_exist(paper):
+    none = replace(paper, lam=-np.inf, trace=[{**paper.trace[0], "lam": -np.inf}])
+    explorer = explore(none, live=True)
+    assert explorer.sliders["lam"].disabled
+    explorer.sliders["tau0"].value = 0.1
+    assert explorer.view.lam == -np.inf
+
+
+def test_map_shows_what_is_missing(found):
+    explorer = explore(found)
+    left = {size: explorer.maps(explorer.at_size(size).view) for size in (1, 2)}
+    assert (left[1]**2).mean() > 4*(left[2]**2).mean() and set(left[1].dims) == {"x", "t"}
+    assert len(explorer.plot()) == 3 and len(explore(found["u"]).plot()) == 1
+
+
+def test_map_of_a_plane(found):
+    x = np.linspace(0, 2*np.pi, 64, endpoint=False)
+    t = np.linspace(0, 1, 40)
+    u = sum(np.exp(-0.1*(a*a + b*b)*t)*np.sin(a*x[:, None, None] + b*x[None, :, None] + a) for a, b in ((1, 2), (2, 1), (3, -1), (1, 3)))
+    field = ubic.as_field(u, dims=("x", "y", "t"), x=x, y=x, t=t)
+    heat = ubic.discover(field, derivative_order=2, power=1)
+    explorer = explore(heat)
+    assert set(map(str, heat["u"].terms)) == {"u_xx", "u_yy"} and float(np.abs(explorer.maps(explorer.view)).max()) < 0.05 and explorer.maps(explorer.view).dims == ("x", "y")
+    assert len(explorer.plot()) == 3 and "as measured" in to_html(heat)
+
+
+def test_still_picture_without_front_end(found, monkeypatch):
+    shown = explore(found["u"])._repr_mimebundle_()
+    assert "<img" in shown["text/html"] and "application/vnd.jupyter.widget-view+json" not in shown
+    monkeypatch.setattr("ubic.widgets._has_front_end", lambda: True)
+    assert "application/vnd.jupyter.widget-view+json" in explore(found["u"])._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" not in explore(found["u"], live=False)._repr_mimebundle_()
+
+
+def test_without_ipywidgets(found, monkeypatch):
+    def missing(name): raise ImportError(name)
+    monkeypatch.setattr("ubic.field.import_module", missing)
+    monkeypatch.setattr("ubic.widgets._has_front_end", lambda: True)
+    shown = explore(found["u"])._repr_mimebundle_()
+    assert "<img" in shown["text/html"] and "ubic[widgets]" in shown["text/html"]
+    with pytest.raises(ImportError, match=r"ubic\[widgets\]"): explore(found["u"], live=True)
+
+
+def test_explorer_refuses_what_it_cannot_show(found, paper):
+    for wrong, error in ((found.field, TypeError), (None, TypeError), (paper.path, TypeError)):
+        with pytest.raises(error, match="`found` must be"): explore(wrong)
+    with pytest.raises(ValueError, match="`target` must be one of u"): explore(found, "w")
+    for tau0 in (0, -1, np.nan):
+        with pytest.raises(ValueError, match="`tau0`"): Explorer(paper).at_threshold(tau0)

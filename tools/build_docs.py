@@ -30,7 +30,7 @@ OPTIONS = dict(
     project=SETTINGS["title"], author=SETTINGS["author"], copyright=SETTINGS["copyright"], release=SETTINGS["version"], extensions=["myst_nb", "sphinx_copybutton"],
     nb_execution_mode="off", nb_merge_streams=True, nb_render_markdown_format="myst", myst_enable_extensions=["dollarmath", "amsmath", "colon_fence"], myst_heading_anchors=4, myst_dmath_double_inline=True,
     html_theme="sphinx_book_theme", html_title=SETTINGS["title"], html_copy_source=False, html_show_sourcelink=False, html_static_path=["_static"], html_css_files=["site.css"],
-    html_theme_options={"show_toc_level": 2, "use_download_button": False}, copybutton_prompt_text=r"\$ |>>> ", copybutton_prompt_is_regexp=True,
+    html_theme_options={"show_toc_level": 2, "use_download_button": False, "navbar_start": [], "navbar_center": [], "navbar_end": [], "navbar_persistent": []}, html_context={"default_mode": "auto"}, html_favicon="_static/favicon.svg", copybutton_prompt_text=r"\$ |>>> ", copybutton_prompt_is_regexp=True,
     mathjax_path="mathjax/tex-chtml-full.js", mathjax3_config={"options": {"enableMenu": False}},
     suppress_warnings=["myst.header"], exclude_patterns=["*.yml"],
 )
@@ -189,7 +189,7 @@ def plain_math(app):
 def add_static(folder):
     "The style of the site, and MathJax with its fonts if it is there; options for Sphinx."
     folder.mkdir()
-    shutil.copy(ROOT / "tools" / "site.css", folder)
+    for name in ("site.css", "favicon.svg"): shutil.copy(ROOT / "tools" / name, folder)
     if not find_mathjax():
         print("MathJax is not here, so formulas are shown as LaTeX: install npm (it comes with Node.js) and run `make docs` again.", file=sys.stderr)
         return {"html_math_renderer": "plain"}

@@ -11,7 +11,7 @@ import yaml
 from generated import NOTEBOOKS, find_notebooks, keep_in_step, read_cells, text
 
 SECTIONS = { # section: what is said about it, and its pages; a page that is named goes there, a pattern takes the others it fits
-    "Get started": ("From your own data to an equation.", "index tutorials/*"),
+    "Get started": ("From your own data to an equation.", "index tutorials/your_own* tutorials/*uncertainty* tutorials/*"),
     "The road": ("Each notebook is one module of the package and one lesson; they are meant to be read in this order.", "[0-9]*"),
     "The paper": ("Reproduced figure by figure and table by table.", "paper/burgers paper/kdv paper/ks paper/navier_stokes paper/reaction_diffusion paper/gray_scott paper/* references"),
     "The supplement": ("The supplement of the paper, section by section.", "supplement/g_ubic supplement/uwaic supplement/spike_slab supplement/horseshoe supplement/threshold_ard supplement/*"),
@@ -31,7 +31,7 @@ def pages():
     named = {pattern for patterns in wanted.values() for pattern in patterns if "*" not in pattern}
     if missing := sorted(named - set(names)): raise SystemExit(f"tools/contents.py names {', '.join(missing)}, which is not in nbs.")
     def fitting(pattern): return [pattern] if pattern in named else [page for page in names if page not in named and fnmatch(page, pattern) and page.count("/") == pattern.count("/")]
-    return {section: [page for pattern in patterns for page in fitting(pattern)] for section, patterns in wanted.items()}
+    return {section: list(dict.fromkeys(page for pattern in patterns for page in fitting(pattern))) for section, patterns in wanted.items()}
 
 
 def nested(section):

@@ -115,6 +115,8 @@ def test_page_in_a_browser(browser, address, site, page, width):
     if (site / "_static" / "mathjax").exists():
         assert browser.ask("document.querySelectorAll('article mjx-container').length") > 0
         assert browser.ask("[...document.querySelectorAll('mjx-merror')].map(error => error.textContent)") == []
+        assert not re.search(r"\$\S.*\S\$|\\[(\[]", browser.ask("[...document.querySelectorAll('article p')].map(part => part.textContent).join('\\n')")), "a formula is shown as it is written"
+        assert browser.ask("[...document.querySelectorAll('article mjx-container[display] mjx-math')].every(formula => formula.getBoundingClientRect().left >= 0)"), "the beginning of a formula cannot be reached"
     assert browser.complaints == []
     assert [request for request in browser.requests if not request.startswith((address, "data:"))] == []
 

@@ -67,6 +67,13 @@ def figures(source):
     return re.sub(r"(?m)^!\[(.+)\]\((\S+)\)$", r"```{figure} \2\n:alt: \1\n\n\1\n```", source)
 
 
+def typeset(output):
+    "An output whose HTML has formulas between dollars, which Jupyter typesets, with formulas that the site typesets too."
+    html = text(output.get("data", {}).get("text/html", ""))
+    formulas = re.sub(r"<p>\$([^$]+)\$</p>", r'<p class="math notranslate nohighlight">\\(\1\\)</p>', html)
+    return output | {"data": output["data"] | {"text/html": formulas}} if html else output
+
+
 def convert_cell(cell):
     "One processed cell as Sphinx wants it, or nothing."
     source = text(cell["source"])
@@ -77,7 +84,7 @@ def convert_cell(cell):
     caption = directive(source, "fig-cap")
     figure = {"mystnb": {"figure": {"caption": caption}}} if caption else {}
     source = "\n".join(line for line in source.splitlines() if not line.startswith("#|")).strip()
-    return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags} | figure, "outputs": cell["outputs"], "source": source} if source else None
+    return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags} | figure, "outputs": list(map(typeset, cell["outputs"])), "source": source} if source else None
 
 
 def convert(notebook):
@@ -180,19 +187,14 @@ def find_mathjax():
     return MATHJAX.is_dir()
 
 
-def plain_math(app):
-    "Formulas as they are written, for a site without MathJax."
-    from sphinx.ext.mathjax import html_visit_displaymath, html_visit_math
-    app.add_html_math_renderer("plain", (html_visit_math, None), (html_visit_displaymath, None))
-
-
 def add_static(folder):
     "The style of the site, and MathJax with its fonts if it is there; options for Sphinx."
     folder.mkdir()
     for name in ("site.css", "favicon.svg"): shutil.copy(ROOT / "tools" / name, folder)
     if not find_mathjax():
         print("MathJax is not here, so formulas are shown as LaTeX: install npm (it comes with Node.js) and run `make docs` again.", file=sys.stderr)
-        return {"html_math_renderer": "plain"}
+        (folder / "no_formulas.js").touch()
+        return {"mathjax_path": "no_formulas.js"}
     shutil.copytree(MATHJAX / "output" / "chtml" / "fonts", folder / "mathjax" / "output" / "chtml" / "fonts")
     shutil.copy(MATHJAX / "tex-chtml-full.js", folder / "mathjax")
     return {}
@@ -212,6 +214,7 @@ def main():
         count = write_sources(processed, source)
         options = OPTIONS | add_static(source / "_static")
         app = Sphinx(str(source), None, str(built), str(Path(work) / "doctrees"), "html", confoverrides=options, warningiserror=True, status=None, warning=sys.stderr, parallel=2)
+        app.set_html_assets_policy("always") # outputs hold formulas that Sphinx does not see
         app.build()
         if app.statuscode: sys.exit("The site was not built; see the warnings above.")
         shutil.rmtree(site, ignore_errors=True)

@@ -106,19 +106,35 @@ def address(site):
     server.shutdown()
 
 
+def look(browser, address, page, width, formulas):
+    "What is wrong with a page in a window of a given width, in words."
+    browser.open(address + page, width)
+    wrong = list(browser.complaints)
+    wrong += [f"asks for {request}" for request in browser.requests if not request.startswith((address, "data:"))]
+    if browser.ask("document.documentElement.scrollWidth") > width: wrong.append("the page scrolls sideways")
+    if not browser.ask("Promise.all([...document.querySelectorAll('article img')].map(async image => { image.loading = 'eager'; await image.decode(); return image.naturalWidth > 0 && image.getBoundingClientRect().width > 50 })).catch(() => [false]).then(all => all.every(Boolean))"): wrong.append("a figure is not visible")
+    if not formulas: return wrong
+    wrong += browser.ask("[...document.querySelectorAll('mjx-merror')].map(error => error.textContent)")
+    if re.search(r"\$\S.*\S\$|\\[(\[]", browser.ask("[...document.querySelectorAll('article p')].map(part => { const copy = part.cloneNode(true); copy.querySelectorAll('code').forEach(code => code.remove()); return copy.textContent }).join('\\n')")): wrong.append("a formula is shown as it is written")
+    if not browser.ask("[...document.querySelectorAll('article mjx-container[display] mjx-math')].every(formula => formula.getBoundingClientRect().left >= 0)"): wrong.append("the beginning of a formula cannot be reached")
+    return wrong
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("page", PAGES)
 def test_page_in_a_browser(browser, address, site, page, width):
-    browser.open(address + PAGES[page], width)
-    assert browser.ask("document.documentElement.scrollWidth") <= width, "the page scrolls sideways"
-    assert browser.ask("Promise.all([...document.querySelectorAll('article img')].map(async image => { image.loading = 'eager'; await image.decode(); return image.naturalWidth > 0 && image.getBoundingClientRect().width > 50 })).then(all => all.length > 0 && all.every(Boolean))"), "a figure is not visible"
-    if (site / "_static" / "mathjax").exists():
-        assert browser.ask("document.querySelectorAll('article mjx-container').length") > 0
-        assert browser.ask("[...document.querySelectorAll('mjx-merror')].map(error => error.textContent)") == []
-        assert not re.search(r"\$\S.*\S\$|\\[(\[]", browser.ask("[...document.querySelectorAll('article p')].map(part => part.textContent).join('\\n')")), "a formula is shown as it is written"
-        assert browser.ask("[...document.querySelectorAll('article mjx-container[display] mjx-math')].every(formula => formula.getBoundingClientRect().left >= 0)"), "the beginning of a formula cannot be reached"
-    assert browser.complaints == []
-    assert [request for request in browser.requests if not request.startswith((address, "data:"))] == []
+    formulas = (site / "_static" / "mathjax").exists()
+    assert look(browser, address, PAGES[page], width, formulas) == []
+    assert browser.ask("document.querySelectorAll('article img').length") > 0
+    assert not formulas or browser.ask("document.querySelectorAll('article mjx-container').length") > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_all_pages_in_a_browser(browser, address, site, pages, width):
+    formulas = (site / "_static" / "mathjax").exists()
+    looks = {path.relative_to(site).as_posix(): look(browser, address, path.relative_to(site).as_posix(), width, formulas) for path in pages}
+    assert {page: wrong for page, wrong in looks.items() if wrong} == {}
 
 
 def test_formulas_are_part_of_the_site(site):

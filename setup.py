@@ -23,6 +23,7 @@ setup(
     license="MIT",
     keywords=settings["keywords"],
     packages=find_packages(include=["ubic", "ubic.*"]),
+    package_data={"ubic": ["*.csv"]},
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,

@@ -113,6 +113,7 @@ def look(browser, address, page, width, formulas):
     wrong += [f"asks for {request}" for request in browser.requests if not request.startswith((address, "data:"))]
     if browser.ask("document.documentElement.scrollWidth") > width: wrong.append("the page scrolls sideways")
     if not browser.ask("Promise.all([...document.querySelectorAll('article img')].map(async image => { image.loading = 'eager'; await image.decode(); return image.naturalWidth > 0 && image.getBoundingClientRect().width > 50 })).catch(() => [false]).then(all => all.every(Boolean))"): wrong.append("a figure is not visible")
+    if browser.ask("[...document.querySelectorAll('article p')].some(part => /[{]target|[:]{3}|^[!][[]/.test(part.textContent))"): wrong.append("markup is shown as it is written")
     if not formulas: return wrong
     wrong += browser.ask("[...document.querySelectorAll('mjx-merror')].map(error => error.textContent)")
     if re.search(r"\$\S.*\S\$|\\[(\[]", browser.ask("[...document.querySelectorAll('article p')].map(part => { const copy = part.cloneNode(true); copy.querySelectorAll('code').forEach(code => code.remove()); return copy.textContent }).join('\\n')")): wrong.append("a formula is shown as it is written")

@@ -124,9 +124,15 @@ def _runner_up(self): # index of the second lowest UBIC, or None
 def _margin(self): # by how much UBIC prefers the choice to the runner-up
     return float(self.ubic[self.runner_up] - self.ubic[self.k]) if self.runner_up is not None else np.inf
 
-def _pde(self):
-    "The equation as a mapping: unknown → term → coefficient."
-    return {self.path.system.target.removesuffix("_t"): {str(t): float(c) for t, c in zip(self.terms, self.coef)}}
+def _pde(self,
+    size: int | None = None, # number of terms; None for the chosen one
+) -> dict:
+    "The equation of some size as a mapping: unknown → term → coefficient."
+    sizes = self.path.sizes.tolist()
+    if size is not None and size not in sizes: raise ValueError(f"`size` is {size!r}; the path has sizes {sizes[0]} to {sizes[-1]}.")
+    k = self.k if size is None else sizes.index(size)
+    coef = self.coef if k == self.k else self.evidence.coefficients(k)[0]
+    return {self.path.system.target.removesuffix("_t"): {str(t): float(c) for t, c in zip(self.path.terms(k), coef)}}
 
 def _table(self) -> pd.DataFrame:
     "One row per size: terms, BIC, uncertainty, UBIC, and the choice."

@@ -154,8 +154,11 @@ def _epoch(self):
         for now, then in zip((self.theta, self.xi), before): now.copy_(then)
     self.rows.append(self.measure())
     self.restarts += 1
-    self.stopped = "the loss was not finite twice in a row" if self.restarts > 1 else ""
     self.renew()
+
+def _lost(rows):
+    history = ", ".join(f"{sum(losses):.3g}" for losses in rows[-5:])
+    return f"`pde` and `field` gave a loss that is not finite twice in a row, in epoch {len(rows)} (the last finite losses: {history}); scale the data to about one, or give dtype='float64' or fewer `iterations`."
 
 def _look(self, every):
     "Stop if the loss is not lower than at the last look; the first look is after the first epoch."
@@ -356,6 +359,7 @@ def pinn(
     with tqdm(total=epochs, initial=len(training.rows), desc="pinn", leave=False, delay=2) as progress:
         while len(training.rows) < epochs and not training.stopped:
             training.epoch()
+            if training.restarts > 1: raise ValueError(_lost(training.rows))
             training.look(check_every)
             if checkpoint is not None: training.save(checkpoint, fingerprint)
             progress.update()

@@ -6,11 +6,13 @@
 __all__ = ['paper_terms', 'recipes', 'published', 'refit_settings', 'published_refits', 'published_noise', 'published_gamma',
            'published_sensitivity', 'published_splits', 'published_split_curves', 'pinn_parts', 'published_pinn',
            'published_curves', 'published_starts', 'published_simulations', 'published_intercept', 'published_variants',
-           'Recipe', 'get_recipe', 'start', 'clean', 'noisy', 'denoised', 'apply', 'reproduce', 'compare',
-           'compare_curves', 'plot_figure', 'results', 'snapshot', 'save_results', 'load_results']
+           'Recipe', 'get_recipe', 'published_numbers', 'published_table', 'start', 'clean', 'noisy', 'denoised',
+           'apply', 'reproduce', 'compare', 'compare_curves', 'plot_figure', 'results', 'snapshot', 'save_results',
+           'load_results']
 
 # %% ../nbs/10a_recipes.ipynb #fcde61fb
 from dataclasses import dataclass
+from importlib.resources import files
 from inspect import getsource
 from pathlib import Path
 import numpy as np
@@ -86,25 +88,34 @@ def get_recipe(
     if name not in recipes: raise ValueError(f"`recipe` must be one of {', '.join(recipes)}, found {name!r}.")
     return recipes[name]
 
+# %% ../nbs/10a_recipes.ipynb #7c1e03aa
+def published_numbers() -> pd.DataFrame: # one row for each number, as text
+    "Every published number, with its source and the tolerance that is claimed."
+    with files("ubic").joinpath("published.csv").open(encoding="utf-8") as file: return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+_numbers = published_numbers()
+
+# %% ../nbs/10a_recipes.ipynb #7c1e03ae
+def _value(text): # a truth value, a number or a word
+    if text in ("True", "False"): return text == "True"
+    for kind in (int, float):
+        try: return kind(text)
+        except ValueError: pass
+    return text
+
+def published_table(
+    experiment: str, # as in the file
+    *index: str, # names of the levels of the index
+) -> pd.DataFrame: # a column for each quantity
+    "The published numbers of one experiment."
+    known, rows, cells = _numbers["experiment"].unique(), _numbers[_numbers["experiment"] == experiment], {}
+    if rows.empty: raise ValueError(f"`experiment` must be one of {', '.join(known)}, found {experiment!r}.")
+    places = [name if name in rows else "key" for name in index]
+    for *place, quantity, value in rows[[*places, "quantity", "value"]].itertuples(index=False): cells.setdefault(tuple(map(_value, place)), {})[quantity] = _value(value)
+    return pd.DataFrame([dict(zip(index, place)) | found for place, found in cells.items()]).set_index(list(index))
+
 # %% ../nbs/10a_recipes.ipynb #05353098
-published = pd.DataFrame([
-    ("burgers", "u", True, 2, 0.910797, -12235.85, 0.0),
-    ("burgers", "u", False, 2, 0.789937, -6919.14, np.nan),
-    ("kdv", "u", True, 2, 9.298659, -22419.33, 2.279718224),
-    ("kdv", "u", False, 2, 17.34010, -16613.85, np.nan),
-    ("ks", "u", True, 3, 0.381328, -43533.49, 0.0),
-    ("ks", "u", False, 3, 0.450807, -43121.38, np.nan),
-    ("navier_stokes", "w", True, 4, 11.428621, -28710947.29, 6.106720590),
-    ("navier_stokes", "w", False, np.nan, np.inf, -4379570, np.nan),
-    ("reaction_diffusion", "u", True, 7, 2.163987, -14962.70, 1.316504050),
-    ("reaction_diffusion", "u", False, 7, 3.117665, -14790, np.nan),
-    ("reaction_diffusion", "v", True, 7, 2.296726, -15915.51, 0.0),
-    ("reaction_diffusion", "v", False, 7, 3.325088, -15728.81, np.nan),
-    ("gray_scott", "u", True, 6, 0.0554154, -113852.04, 0.0),
-    ("gray_scott", "u", False, 6, 0.02621, -106719.64, np.nan),
-    ("gray_scott", "v", True, 5, 0.0109656, -120587.84, 1.516255277),
-    ("gray_scott", "v", False, 5, 0.01108, -114432.06, np.nan),
-], columns=["dataset", "target", "denoised", "size", "%CE", "R_BIC", "lam"]).set_index(["dataset", "target", "denoised"])
+published = published_table("denoising", "dataset", "target", "denoised")
 
 # %% ../nbs/10a_recipes.ipynb #4e891e8c
 refit_settings = {
@@ -113,43 +124,21 @@ refit_settings = {
     "ks": {"denoised_weak_form": dict(divisor=10.5, accuracy=2), "convolutional_weak_form": dict(tau=1e-6, tauhat=5, derivative_order=4)},
 }
 
-published_refits = pd.DataFrame([
-    ("burgers", "denoised_weak_form", True, 0.0237147), ("burgers", "convolutional_weak_form", True, 1.2987), ("burgers", "convolutional_weak_form", False, 1.7287),
-    ("kdv", "denoised_weak_form", True, 0.3601126), ("kdv", "convolutional_weak_form", True, 0.3215), ("kdv", "convolutional_weak_form", False, 1.9493),
-    ("ks", "denoised_weak_form", True, 0.2738279), ("ks", "convolutional_weak_form", True, 0.9935), ("ks", "convolutional_weak_form", False, 0.3544),
-], columns=["dataset", "method", "denoised", "%CE"]).set_index(["dataset", "method", "denoised"])
+published_refits = published_table("refits", "dataset", "method", "denoised")
 
 # %% ../nbs/10a_recipes.ipynb #617f2bb3
-published_noise = pd.DataFrame([
-    ("burgers", True, 270, "P75", 2, 32.56, 1.2040), ("kdv", True, 160, "P85", 2, 75.15, 2.4401), ("ks", True, 45, "P75", 3, 0.966, 0.0),
-    *(("burgers", False, percent, "P75", 2, error, lam) for percent, error, lam in ((30, 0.79, 0.0), (90, 12.89, 1.23), (150, 27.40, 1.20), (210, 38.99, 1.17))),
-    *(("kdv", False, percent, "P85", 2, error, lam) for percent, error, lam in ((30, 17.34, 2.21), (70, 51.03, 1.95), (110, 69.49, 2.61), (150, 78.59, 2.22))),
-    *(("ks", False, percent, "P75", 3, error, lam) for percent, error, lam in ((30, 0.45, 2.10), (33.33, 0.58, 3.06), (36.67, 0.73, 2.98), (40, 0.89, 2.88))),
-], columns=["dataset", "denoised", "noise", "tau0", "size", "%CE", "lam"]).set_index(["dataset", "denoised", "noise"])
+published_noise = published_table("noise", "dataset", "denoised", "noise")
+published_noise.insert(0, "tau0", ["P85" if name == "kdv" else "P75" for name, *_ in published_noise.index])
 
 # %% ../nbs/10a_recipes.ipynb #9af58fc7
-published_gamma = pd.DataFrame([
-    ("burgers", "u", 1.6297), ("kdv", "u", 2.9226), ("ks", "u", 1.3739), ("navier_stokes", "w", 7.3091),
-    ("reaction_diffusion", "u", 1.6379), ("reaction_diffusion", "v", 1.6363), ("gray_scott", "u", 1.8323), ("gray_scott", "v", 3.6754),
-], columns=["dataset", "target", "lam"]).set_index(["dataset", "target"])
+published_gamma = published_table("gamma", "dataset", "target")
 
 # %% ../nbs/10a_recipes.ipynb #eca9809d
-published_sensitivity = pd.DataFrame([
-    ("burgers", "u", 100, 100), ("kdv", "u", 90, 80), ("ks", "u", 100, 100), ("navier_stokes", "w", 82, 80),
-    ("reaction_diffusion", "u", 93.33, 100), ("reaction_diffusion", "v", 100, 100), ("gray_scott", "u", 100, 100), ("gray_scott", "v", 100, 100),
-], columns=["dataset", "target", "number", "percentile"]).set_index(["dataset", "target"])
+published_sensitivity = published_table("sensitivity", "dataset", "target")
 
 # %% ../nbs/10a_recipes.ipynb #f58755e4
-published_splits = pd.DataFrame([
-    ("burgers", "single", 3, 2), ("burgers", "RepeatedKFold", 5, 2), ("burgers", "ShuffleSplit", 2, 2),
-    ("kdv", "single", 5, 5), ("kdv", "RepeatedKFold", 7, 5), ("kdv", "ShuffleSplit", 7, 5),
-    ("ks", "single", 3, 3), ("ks", "RepeatedKFold", 3, 3), ("ks", "ShuffleSplit", 3, 3),
-], columns=["dataset", "splits", "training", "validation"]).set_index(["dataset", "splits"])
-
-published_split_curves = {
-    ("burgers", "single"): [-32402.92, -38553.67, -38546.88, -38545.53, -38551.70],
-    ("kdv", "RepeatedKFold"): [-1291.27, -12089.75, -12241.69, -12343.78, -12472.22, -12464.71],
-}
+published_splits = published_table("splits", "dataset", "splits")
+published_split_curves = {key: curve.dropna().tolist() for key, curve in published_table("split_curves", "dataset", "splits").iterrows()}
 
 # %% ../nbs/10a_recipes.ipynb #5748423b
 pinn_parts = {
@@ -158,64 +147,24 @@ pinn_parts = {
     "ks": dict(train={"x": slice(513), "t": slice(126)}, validation={"x": slice(513, None), "t": slice(126, None)}),
 }
 
-published_pinn = pd.DataFrame([
-    ("burgers", 2, -16439.28, 3.2113e-4, 4.0438e-6), ("burgers", 3, -2019.62, 3.1918e-4, 3.3268e-6),
-    ("kdv", 2, 247070.12, 4.3039e-3, 4.7277e-4), ("kdv", 3, 280798.7, 4.0212e-3, 3.6821e-4),
-    ("ks", 3, 339036.11, 1.3909e-2, 4.7068e-3), ("ks", 4, 501440.30, 1.4572e-2, 4.6008e-3),
-], columns=["dataset", "size", "BIC", "data", "physics"]).set_index(["dataset", "size"])
+published_pinn = published_table("pinn", "dataset", "size")
 
 # %% ../nbs/10a_recipes.ipynb #59973cee
-published_curves = {
-    ("burgers", "u", "BIC", True): [-65223.313, -77439.448, -77441.583, -77447.205, -77459.167, -77456.323, -77447.767, -77438.567],
-    ("burgers", "u", "uncertainty", True): [1.705524, 1, 3.282228, 4.097961, 6.08514, 10.336545, 12.340723, 31.277302],
-    ("burgers", "u", "BIC", False): [-61930.462, -68829.970, -68828.815, -68839.431, -68846.968, -68849.600, -68843.909, -68835.431],
-    ("kdv", "u", "BIC", True): [-2592.601, -24202.098, -24516.284, -24738.582, -24999.103, -24999.657, -25011.927, -25008.618, -25001.949, -24995.823, -24986.941, -24977.792, -24968.619, -24959.418],
-    ("kdv", "u", "uncertainty", True): [5.600603, 1, 1.59622, 2.604623, 2.614981, 2.666383, 2.791206, 3.881601, 4.150687, 4.635992, 4.890119, 5.063512, 5.888178, 6.389342],
-    ("kdv", "u", "BIC", False): [-2501.705, -19060.235, -19094.223, -19102.669, -19100.610, -19104.821, -19115.557, -19112.445, -19105.029, -19097.265, -19089.403, -19081.417, -19072.223, -19063.017],
-    ("ks", "u", "BIC", True): [30294.800, 25206.589, -13238.692, -13231.764, -13234.625, -13228.433, -13223.533, -13222.734, -13216.732, -13211.959, -13206.139, -13197.270, -13188.164, -13178.956],
-    ("ks", "u", "uncertainty", True): [12.504652, 7.32588, 1, 1.118485, 1.164632, 1.476823, 1.62457, 1.428289, 1.446298, 1.88732, 1.905258, 2.198561, 2.342255, 2.668954],
-    ("ks", "u", "BIC", False): [30303.174, 25621.787, -12799.572, -12813.932, -12815.597, -12818.209, -12811.545, -12806.854, -12800.612, -12793.756, -12785.439, -12776.543, -12767.552, -12758.774],
-}
-
-# %% ../nbs/10a_recipes.ipynb #c590eb3b
-published_curves |= {
-    ("navier_stokes", "w", "BIC", True): [7.470686e6, -8.719386e6, -18.119350e6, -20.376263e6, -20.758606e6, -20.927377e6, -21.058575e6, -21.153392e6, -21.230882e6, -21.240261e6],
-    ("navier_stokes", "w", "uncertainty", True): [3.643432, 1.873417, 1.083127, 1, 1.449539, 2.991554, 3.083615, 4.551207, 4.735879, 4.894528],
-    ("navier_stokes", "w", "BIC", False): [11.780162e6, 9.293692e6, 8.089932e6, 7.781520e6, 7.508696e6, 7.423610e6, 7.421392e6, 7.400592e6, 7.400602e6, 7.400615e6],
-    ("reaction_diffusion", "u", "BIC", True): [-81995.09, -82611.69, -82978.25, -85177.72, -85293.37, -88203.25, -96755.70, -96957.20, -96957.79, -96955.69],
-    ("reaction_diffusion", "u", "uncertainty", True): [1, 2.3725, 4.2458, 6.2027, 8.1539, 34.6614, 11.2992, 29.346, 30.0419, 30.7066],
-    ("reaction_diffusion", "v", "BIC", True): [-81066.52, -81656.80, -82104.57, -84968.51, -85085.05, -87499.95, -96840.35, -96982.04, -96976.77, -96975.76],
-    ("reaction_diffusion", "v", "uncertainty", True): [1, 2.3871, 4.2624, 5.9098, 7.8235, 35.3863, 10.6417, 27.2985, 27.4522, 28.194],
-    ("gray_scott", "u", "BIC", True): [-200082.82, -207052.38, -220354.98, -250536.83, -271368.24, -313934.85, -313932.31, -313926.12, -313919.22, -313911.76, -313904.97, -313897.21],
-    ("gray_scott", "u", "uncertainty", True): [73.157, 87.133, 63.676, 13.486, 5.3791, 1, 1.0184, 1.1240, 1.1865, 1.2033, 1.2594, 2.0337],
-    ("gray_scott", "v", "BIC", True): [-205294.33, -208548.39, -225673.94, -254978.96, -325867.85, -325874.43, -325880.35, -325882.17, -325877.41, -325872.07, -325865.99, -325859.61],
-    ("gray_scott", "v", "uncertainty", True): [158.855, 258.758, 124.575, 32.3565, 1, 1.0260, 1.0636, 1.0885, 1.2318, 1.3613, 1.4036, 2.0539],
-}
+published_curves = {(*key, str(quantity), denoised): curve.tolist()
+                    for (*key, denoised), table in published_table("curves", "dataset", "target", "denoised", "size").groupby(["dataset", "target", "denoised"], sort=False)
+                    for quantity, curve in table.dropna(axis=1).items()}
 
 # %% ../nbs/10a_recipes.ipynb #b05b85b2
-published_starts = pd.DataFrame([
-    ("burgers", "raw", "PySR", "exp(-1.0041662*(x + 2.0116963)**2)", False),
-    ("burgers", "refined", "Feyn", "0.00295012304 + 1.00797403*exp(-4.15259791*(-0.497142427*x - 1)**2)", True),
-    ("kdv", "raw", "PySR", "sin(-0.15645656*x)", False),
-    ("kdv", "refined", "PySR", "sin(-0.15645779*x)", True),
-    ("ks", "raw", "PySR", "cos(0.062976345*x)*(0.9813761 + sin(0.062976345*x))", False),
-    ("ks", "refined", "PySR", "cos(0.06263812*x)*(0.9839311 + sin(0.06286727*x))", True),
-], columns=["dataset", "constants", "program", "formula", "used"]).set_index(["dataset", "constants"])
+published_starts = published_table("starts", "dataset", "constants")
+published_starts.insert(0, "program", ["Feyn" if key == ("burgers", "refined") else "PySR" for key in published_starts.index])
+published_starts["used"] = published_starts.index.get_level_values("constants") == "refined"
 
 # %% ../nbs/10a_recipes.ipynb #909418f1
-published_simulations = pd.DataFrame([
-    ("burgers", 2, -134490.26, -134490.27), ("burgers", 3, -134150.25, -134150.26),
-    ("kdv", 2, -731844.6, -708492.7), ("kdv", 3, -722890.3, np.inf),
-    ("ks", 3, 783458.97, 783460.71), ("ks", 4, 811910.33, 811905.63),
-], columns=["dataset", "size", "Dedalus", "Chebfun"]).set_index(["dataset", "size"])
+published_simulations = published_table("simulations", "dataset", "size")
 
 # %% ../nbs/10a_recipes.ipynb #f541b5f3
-published_intercept = -1e-4
-
-published_variants = pd.DataFrame([
-    ("burgers", "raw constants", -134836, -134922), ("ks", "raw constants", 803186, 779214),
-    ("kdv", "no intercept", -708617, -724657), ("kdv", "weak-form coefficients", -2989, -81246), ("kdv", "intercept in both", -732056.7, -729385.5),
-], columns=["dataset", "variant", "smaller", "larger"]).set_index(["dataset", "variant"])
+published_intercept = float(published_table("intercept", "dataset").loc["kdv", "intercept"])
+published_variants = published_table("variants", "dataset", "variant")
 
 # %% ../nbs/10a_recipes.ipynb #feefa775
 def start(
@@ -227,8 +176,6 @@ def start(
     if (name, constants) not in published_starts.index: raise ValueError(f"`name` and `constants` must be one of {', '.join(map(str, published_starts.index))}, found {(name, constants)}.")
     first = clean(name).isel(t=0, drop=True)
     return first.assign(u=("x", lambdify("x", sympify(published_starts.loc[(name, constants), "formula"]))(first.x.values)))
-
-
 
 # %% ../nbs/10a_recipes.ipynb #198cfb5e
 def clean(

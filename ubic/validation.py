@@ -272,13 +272,12 @@ def _as_it_is(problem):
     return _Fit(problem.pde, coef, np.full(len(coef), np.nan), None, frames, rest, float(_bic(rest, twin.n, len(coef))))
 
 # %% ../nbs/23_validation.ipynb #bad7ef73
-def _member(selection, k): # left-hand side → {Term: coefficient} of the k-th subset
-    coef = selection.coef if k == selection.k else selection.evidence.coefficients(k)[0]
-    return {selection.path.system.target: dict(zip(selection.path.terms(k), map(float, coef)))}
+def _read(pde): # left-hand side → {Term: coefficient}
+    return {time_derivative(left): {parse_term(term): float(c) for term, c in terms.items()} for left, terms in pde.items()}
 
 def _neighbours(selections): # the chosen PDE first
-    chosen = {left: terms for one in selections for left, terms in _member(one, one.k).items()}
-    others = [chosen | _member(one, k) for one in selections for k in (one.k + 1, one.k - 1) if 0 <= k < len(one.path.sizes)]
+    chosen = {left: terms for one in selections for left, terms in _read(one.pde()).items()}
+    others = [chosen | _read(one.pde(size)) for one in selections for size in (one.size + 1, one.size - 1) if size in one.path.sizes]
     return [chosen, *others]
 
 def _read_rivals(competitors, chosen): # given by the user, as `simulate` takes them
@@ -287,7 +286,7 @@ def _read_rivals(competitors, chosen): # given by the user, as `simulate` takes 
     for pde in competitors:
         if not isinstance(pde, dict) or not pde: raise TypeError(f"`competitors` must hold mappings such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
         if not all(isinstance(terms, dict) for terms in pde.values()): pde = {next(iter(chosen)): pde}
-        read.append({time_derivative(left): {parse_term(term): float(c) for term, c in terms.items()} for left, terms in pde.items()})
+        read.append(_read(pde))
     return read
 
 # %% ../nbs/23_validation.ipynb #d2f64b0c

@@ -1,0 +1,146 @@
+"""The published numbers in their file, and the page that sets ours beside them."""
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ubic import recipes
+
+ROOT = Path(__file__).resolve().parent.parent
+NUMBERS = recipes.published_numbers()
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("results_tool", ROOT / "tools" / "results.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def compared(tool): return tool.compared()
+
+
+# --- the file -----------------------------------------------------------------------------------------------------------------------
+
+def test_every_number_has_a_source_and_a_tolerance():
+    assert (NUMBERS["source"] != "").all()
+    assert all(float(text.rstrip("%")) >= 0 for text in NUMBERS["tolerance"])
+    assert NUMBERS["source"].str.match(r"Table|Fig\.|text|notebook|journal").all()
+
+
+def test_every_value_is_a_number_or_a_formula():
+    assert all(not math.isnan(float(value)) for value in NUMBERS[NUMBERS["quantity"] != "formula"]["value"])
+
+
+def test_no_number_stands_there_twice(tool): assert not NUMBERS.duplicated(tool.PLACE).any()
+
+
+def test_every_experiment_has_a_section(tool):
+    listed = [experiment for *_, experiments, _ in tool.SECTIONS for experiment in experiments]
+    assert sorted(listed) == sorted(NUMBERS["experiment"].unique())
+    assert all((ROOT / "nbs" / f"{notebook}.ipynb").exists() for *_, notebook in tool.SECTIONS)
+
+
+def test_importing_the_package_does_not_read_it():
+    command = "import sys, ubic; assert 'ubic.recipes' not in sys.modules; ubic.recipes; assert 'ubic.recipes' in sys.modules"
+    assert subprocess.run([sys.executable, "-c", command], cwd=ROOT).returncode == 0
+
+
+# --- the tables made from it --------------------------------------------------------------------------------------------------------
+
+def test_denoising_table():
+    assert recipes.published.loc[("burgers", "u", True)].tolist() == [2, 0.910797, -12235.85, 0.0]
+    assert recipes.published.loc[("gray_scott", "v", True)].tolist() == [5, 0.0109656, -120587.84, 1.516255277]
+    false = recipes.published.loc[("navier_stokes", "w", False)]
+    assert np.isnan(false["size"]) and false["%CE"] == math.inf and false["R_BIC"] == -4379570 and np.isnan(false["lam"])
+    assert len(recipes.published) == 16 and list(recipes.published) == ["size", "%CE", "R_BIC", "lam"]
+
+
+def test_tables_of_the_supplement():
+    assert recipes.published_refits.loc[("burgers", "convolutional_weak_form", False), "%CE"] == 1.7287
+    assert recipes.published_noise.loc[("kdv", False, 110)].tolist() == ["P85", 2, 69.49, 2.61]
+    assert recipes.published_noise.loc[("ks", False, 36.67), "lam"] == 2.98
+    assert recipes.published_gamma.loc[("navier_stokes", "w"), "lam"] == 7.3091
+    assert recipes.published_sensitivity.loc[("reaction_diffusion", "u")].tolist() == [93.33, 100]
+    assert recipes.published_splits.loc[("kdv", "RepeatedKFold")].tolist() == [7, 5]
+    assert recipes.published_split_curves["burgers", "single"] == [-32402.92, -38553.67, -38546.88, -38545.53, -38551.70]
+    assert recipes.published_pinn.loc[("ks", 4)].tolist() == [501440.30, 1.4572e-2, 4.6008e-3]
+    assert recipes.published_variants.loc[("kdv", "intercept in both")].tolist() == [-732056.7, -729385.5] and recipes.published_intercept == -1e-4
+
+
+def test_simulations_and_their_starts():
+    assert recipes.published_simulations.loc[("kdv", 3)].tolist() == [-722890.3, math.inf]
+    assert recipes.published_starts.loc[("burgers", "refined"), "program"] == "Feyn" and recipes.published_starts.loc[("kdv", "raw")].tolist() == ["PySR", "sin(-0.15645656*x)", False]
+    assert list(recipes.published_starts) == ["program", "formula", "used"]
+
+
+@pytest.mark.parametrize("key, size, value", [(("burgers", "u", "uncertainty", True), 8, 31.277302), (("kdv", "u", "BIC", False), 14, -19063.017),
+                                              (("navier_stokes", "w", "BIC", True), 3, -18.119350e6), (("gray_scott", "v", "uncertainty", True), 2, 258.758)])
+def test_curves(key, size, value): assert recipes.published_curves[key][size - 1] == value
+
+
+def test_whole_numbers_stay_whole():
+    assert recipes.published_noise["size"].dtype == recipes.published_splits["training"].dtype == recipes.published_sensitivity["percentile"].dtype == np.int64
+
+
+def test_unknown_experiment():
+    with pytest.raises(ValueError, match="`experiment` must be one of denoising.*found 'weather'"): recipes.published_table("weather", "dataset")
+
+
+# --- ours beside them ---------------------------------------------------------------------------------------------------------------
+
+def test_page_is_current(tool, compared):
+    assert tool.TARGET.read_text(encoding="utf-8") == tool.page(compared), "`python tools/results.py` writes RESULTS.md again"
+
+
+def test_every_number_outside_its_tolerance_has_a_reason(compared):
+    outside = compared[compared["within"].eq(False)]
+    assert outside[outside["note"] == ""].empty
+
+
+def test_what_starts_from_the_published_data_agrees(compared):
+    main = compared[compared["experiment"].isin(["denoising", "noise", "refits", "splits", "split_curves"]) & compared["dataset"].isin(["burgers", "kdv", "ks", "reaction_diffusion"])]
+    assert len(main) > 100 and main["within"].eq(True).all()
+
+
+def test_site_shows_the_page():
+    from nbconvert.filters import markdown2html
+    cells = json.loads((ROOT / "nbs/paper/all_results.ipynb").read_text(encoding="utf-8"))["cells"]
+    shown = ["".join(output["data"]["text/html"]) for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
+    parts = (ROOT / "RESULTS.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    assert shown == [markdown2html(part[part.index("| "):]).replace("<table>", '<table class="dataframe">') for part in parts], "run nbs/paper/all_results.ipynb again"
+
+
+def test_missing_results_are_said_to_be_missing(tool, tmp_path, monkeypatch):
+    monkeypatch.setattr(tool, "NBS", tmp_path)
+    table = tool.compared()
+    assert table["ours"].isna().all() and tool.counts(table) == (len(table), 0, 0, 0, len(table))
+    assert tool.page(table).count("not saved yet") == len(table) + 1
+
+
+def test_changed_results_are_noticed(tool, compared):
+    changed = compared.assign(ours=[value if k else 99.0 for k, value in enumerate(compared["ours"])])
+    assert tool.page(changed) != tool.page(compared)
+
+
+@pytest.mark.parametrize("paper, found, tolerance, difference, within", [
+    ("100", 101.0, "1%", "1 %", True), ("100", 102.0, "1%", "2 %", False), ("100", 100.4, "0.5", "0.4", True), ("2", 2, "0", "0", True), ("2", 3, "0", "1", False),
+    ("inf", math.inf, "0", "0", True), ("inf", 3.0, "1%", "infinite", False), ("3", math.inf, "1%", "infinite", False), ("0", 0.5, "5%", "inf %", False), ("-5", -5.2, "5%", "4 %", True)])
+def test_judgement(tool, paper, found, tolerance, difference, within):
+    row = SimpleNamespace(value=paper, tolerance=tolerance, quantity="BIC", dataset="kdv")
+    assert tool.judge(row, found) == (difference, within)
+
+
+def test_a_number_that_is_not_one_is_outside(tool):
+    assert tool.judge(SimpleNamespace(value="3", tolerance="5%", quantity="BIC", dataset="kdv"), math.nan)[1] is False
+
+
+def test_formulas_are_compared_on_the_grid(tool):
+    assert tool.formula_distance("kdv", "sin(x)", "-sin(-x)") < 1e-12 and tool.formula_distance("kdv", "sin(x)", "2*sin(x)") == pytest.approx(1)

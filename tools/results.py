@@ -1,0 +1,269 @@
+"""Write RESULTS.md: every published number beside ours, which is read from the saved results of full runs and never typed in."""
+import argparse
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from ubic.criterion import improvements
+from ubic.field import write_atomically
+from ubic.recipes import published_numbers
+
+NBS = ROOT / "nbs"
+TARGET = ROOT / "RESULTS.md"
+TITLES = {"burgers": "Burgers", "kdv": "Korteweg–de Vries", "ks": "Kuramoto–Sivashinsky", "navier_stokes": "Navier–Stokes", "reaction_diffusion": "Reaction–diffusion", "gray_scott": "Gray–Scott"}
+NAMES = {"lam": "λ", "size": "terms", "uncertainty": "U", "number": "rate over numbers, %", "percentile": "rate over percentiles, %", "%CE": "%CE", "tau0": "τ₀ from P75", "largest lam": "largest λ", "data": "loss, data", "physics": "loss, equation",
+         "training": "terms, training rows", "validation": "terms, validation rows", "PIP": "probability", "factor": "uncertainty factor"}
+VERDICTS = {True: "yes", False: "**no**", None: ""}
+PLACE = ["experiment", "dataset", "target", "denoised", "key", "quantity"]
+KEYS = {"noise": "{} % noise", "slab_terms": "`{}`", "horseshoe": "`{}`", "relevance": "threshold {}", "refits": "{}", "splits": "{}", "split_curves": "{}", "variants": "{}", "starts": "{} constants"}  # others are sizes
+SECTIONS = [  # title, where it is in the paper, experiments, notebook
+    ("Denoising table", "Main text, Table 2 and Figures 2 and 4", ["denoising"], "paper/denoising_table"),
+    ("BIC and uncertainty along the paths", "Main text, Figures 2 and 4", ["curves", "tuning"], "supplement/g_ubic"),
+    ("Extreme noise", "Main text, Figure 3, and supplement, Figure 13", ["noise"], "supplement/robustness"),
+    ("Simulation by networks", "Main text, Table 3", ["pinn"], "paper/simulation"),
+    ("Generalised criterion", "Supplement, Figure 5", ["gamma"], "supplement/g_ubic"),
+    ("UWAIC", "Supplement, Figure 6", ["waic", "predictive", "waic_figure"], "supplement/uwaic"),
+    ("Spike and slab", "Supplement, Figures 7 to 9", ["slab_terms", "slab_subsets"], "supplement/spike_slab"),
+    ("Horseshoe", "Supplement, Figure 10", ["horseshoe"], "supplement/horseshoe"),
+    ("Threshold sparse Bayesian regression", "Supplement, Figure 11", ["relevance", "relevance_uncertainty"], "supplement/threshold_ard"),
+    ("Accuracy of the coefficients", "Supplement, Table 4", ["refits"], "supplement/accuracy"),
+    ("Cross-validation", "Supplement, Figure 12", ["splits", "split_curves"], "supplement/cross_validation"),
+    ("Simulation", "Supplement, Table 5", ["simulations", "variants", "intercept", "starts"], "supplement/simulation"),
+    ("Sensitivity", "Supplement, Figure 14 and text", ["sensitivity"], "supplement/sensitivity"),
+    ("Numbers printed otherwise", "Printed numbers that the published code contradicts; in the sections above stand those of the code", ["printed"], "paper/denoising_table"),
+]
+
+
+def read(file):
+    "A saved table, empty if it is not there."
+    return pd.read_csv(NBS / file) if (NBS / file).exists() else pd.DataFrame()
+
+
+def melted(experiment, table, *quantities, key="", **fixed):
+    "A wide table as places and values; `key` names its column of keys, `fixed` gives columns that it does not have."
+    for row in table.to_dict("records"):
+        place = {"target": "u", "denoised": True} | fixed | row
+        for quantity in quantities:
+            yield (experiment, place["dataset"], place["target"], str(place["denoised"]), f"{row[key]:g}" if key and not isinstance(row[key], str) else row.get(key, ""), quantity), row[quantity]
+
+
+def denoising():
+    for name in TITLES: yield from melted("denoising", read(f"paper/results/{name}.csv"), "size", "%CE", "R_BIC", "lam")
+
+
+def curves():
+    yield from melted("curves", read("supplement/results/g_ubic_curves.csv"), "BIC", "uncertainty", key="size")
+    yield from melted("curves", read("paper/results/navier_stokes_plain.csv"), "BIC", key="size", dataset="navier_stokes", target="w", denoised=False)
+    louder = read("supplement/results/robustness_curves.csv")
+    if len(louder): yield from melted("curves", louder[(louder["noise"] == 30) & ~louder["denoised"]], "BIC", "uncertainty", key="size")
+
+
+def tuning():
+    along, rows = read("supplement/results/g_ubic_curves.csv"), read("supplement/results/sensitivity.csv")
+    if along.empty or rows.empty: return
+    counted = rows.groupby(["dataset", "target"])["rows"].first()
+    for key, curve in along.groupby(["dataset", "target"]):
+        bic, place = curve["BIC"].to_numpy(), ("tuning", *key, "True", "")
+        yield (*place, "tau0"), np.percentile(improvements(bic, curve["size"].to_numpy()), 75)
+        yield (*place, "largest lam"), np.log10(np.max(-bic / (np.log(counted[key]) * curve["uncertainty"].to_numpy())))
+
+
+def noise(): yield from melted("noise", read("supplement/results/robustness.csv"), "size", "%CE", "lam", key="noise")
+
+
+def networks():
+    rows = read("paper/results/pinn.csv")
+    if len(rows): yield from melted("pinn", rows[rows["seed"] == 1234], "BIC", "data", "physics", key="size")
+
+
+def generalised():
+    steps = read("supplement/results/g_ubic_steps.csv")
+    if len(steps): yield from melted("gamma", steps[steps["accepted"] & (steps["lam"] > 0)].groupby(["dataset", "target"], as_index=False)["lam"].min(), "lam", denoised="")
+
+
+def predictive():
+    rows = read("supplement/results/uwaic.csv")
+    if rows.empty: return
+    for name, table in rows.groupby("dataset"):
+        for quantity in ("WAIC", "UWAIC"): yield ("waic", name, "u", "True", "", f"{quantity} size"), table["size"][table[quantity].idxmin()]
+    yield from melted("predictive", rows, "elpd", "FV", key="size")
+    yield from melted("waic_figure", rows, "WAIC", key="size")
+
+
+def slab():
+    for dataset, beta, of, probability in read("supplement/results/spike_slab.csv").itertuples(index=False):
+        yield ("slab_subsets", dataset, "u", "True", str(of), f"beta {beta:g}"), probability
+        yield ("slab_terms", dataset, "u", "True", str(of), "PIP"), probability
+
+
+def shrinkage(): yield from melted("horseshoe", read("supplement/results/horseshoe.csv").rename(columns={"ours": "factor"}), "factor", key="term")
+
+
+def relevance():
+    fits = read("supplement/results/threshold_ard.csv")
+    for threshold, rows in fits.groupby("threshold", sort=False) if len(fits) else ():
+        sizes = [*rows["size"], rows["size"].iloc[-1]]  # one more fit changes nothing
+        for fit, size in enumerate(sizes, 1): yield ("relevance", "burgers", "u", "True", f"{threshold:g}", f"fit {fit}"), size
+    yield from melted("relevance_uncertainty", read("supplement/results/threshold_ard_uncertainty.csv"), "uncertainty", key="size", dataset="burgers")
+
+
+def refits(): yield from melted("refits", read("supplement/results/accuracy.csv").drop(columns="%CE", errors="ignore").rename(columns={"ours": "%CE"}), "%CE", key="method")
+
+
+def splits():
+    rows = read("supplement/results/cross_validation.csv")
+    if rows.empty: return
+    for (name, kind), table in rows.groupby(["dataset", "splits"]):
+        for half in ("training", "validation"): yield ("splits", name, "u", "True", kind, half), table["size"][table[half].idxmin()]
+        for size, value in zip(table["size"], table["validation"]): yield ("split_curves", name, "u", "True", kind, str(size)), value
+
+
+def simulations():
+    for program, file in (("Dedalus", "dedalus"), ("Chebfun", "spectral")):
+        rows = read(f"supplement/results/simulation_{file}.csv").rename(columns={"BIC": program})
+        for experiment in ("simulations", "printed"): yield from melted(experiment, rows, program, key="size")
+    for equation, term, coefficient in read("supplement/results/simulation_refits.csv").itertuples(index=False):
+        if (equation, term) == ("two terms and intercept", "1"): yield ("intercept", "kdv", "u", "True", "", "intercept"), coefficient
+    for variant, size, score in read("supplement/results/simulation_intercept.csv").itertuples(index=False): yield ("variants", "kdv", "u", "True", variant, {2: "smaller", 3: "larger"}[size]), score
+    for label, start, size, score in read("supplement/results/simulation_starts.csv").itertuples(index=False):
+        yield ("variants", next((name for name, title in TITLES.items() if title == label), label), "u", "True", start, size), score
+
+
+def starts():
+    found = read("results/closed_forms.csv")
+    for name, rows in found.groupby("dataset") if len(found) else ():
+        for constants in ("raw", "refined"): yield ("starts", name, "u", "True", constants, "formula"), rows.set_index("seed")["formula"][0]
+
+
+def sensitivity():
+    rows = read("supplement/results/sensitivity.csv")
+    if rows.empty: return
+    rates = 100 * rows[rows["mode"] == "paper"].groupby(["dataset", "target", "scan"])["success"].mean()
+    for (name, target, scan), rate in rates.items(): yield ("sensitivity", name, target, "", "", scan), rate
+
+
+def otherwise():
+    for place, value in denoising(): yield ("printed", *place[1:]), value
+
+
+def ours():
+    "Place → our number, from everything that is saved."
+    readers = (denoising, curves, tuning, noise, networks, generalised, predictive, slab, shrinkage, relevance, refits, splits, simulations, starts, sensitivity, otherwise)
+    return {place: value for reader in readers for place, value in reader()}
+
+
+def formula_distance(dataset, paper, found):
+    "How far two formulas are apart on the grid of a dataset, relative to the first."
+    from sympy import lambdify, sympify
+    with np.load(NBS / f"paper/results/{dataset}.npz") as file: x = file["x"]
+    first, second = (lambdify("x", sympify(formula))(x) for formula in (paper, found))
+    return float(np.linalg.norm(second - first) / np.linalg.norm(first))
+
+
+def judge(row, found):
+    "Difference as shown, and whether it is within the tolerance."
+    relative, tolerance = row.tolerance.endswith("%"), float(row.tolerance.rstrip("%"))
+    if row.quantity == "formula":
+        percent = 100 * formula_distance(row.dataset, row.value, found)
+        return f"{percent:.2g} %", percent <= tolerance
+    paper, found = float(row.value), float(found)
+    if paper == found: return "0", True
+    if math.isinf(paper) or math.isinf(found): return "infinite", False
+    difference = abs(found - paper)
+    if not relative: return f"{difference:.2g}", difference <= tolerance * (1 + 1e-9)
+    percent = 100 * difference / abs(paper) if paper else math.inf
+    return f"{percent:.2g} %", percent <= tolerance
+
+
+def compared():
+    "The published numbers, each with ours, their difference and whether it is within the tolerance; None where ours is not saved."
+    table, saved, found, shown, within = published_numbers(), ours(), [], [], []
+    for row in table.itertuples():
+        value = saved.get(tuple(getattr(row, column) for column in PLACE))
+        difference, good = ("", None) if value is None else judge(row, value)
+        for values, one in ((found, value), (shown, difference), (within, good)): values.append(one)
+    return table.assign(ours=pd.Series(found, dtype=object), difference=shown, within=pd.Series(within, dtype=object))
+
+
+def number(value, like):
+    "A number with one digit more than the published one has."
+    if isinstance(value, str): return f"`{value}`"
+    if value is None: return "not saved yet"
+    if math.isinf(value): return "∞" if value > 0 else "−∞"
+    if like == "inf": return f"{value:.8g}"
+    mantissa = like.lstrip("-").split("e")[0].replace(".", "").lstrip("0")
+    text = f"{float(value):.{max(len(mantissa) + 1, 3)}g}"
+    return f"{float(text):.0f}" if "e+" in text else text
+
+
+def what(row):
+    "What a number is, in words."
+    quantity = f"BIC at size {row.quantity}" if row.experiment == "split_curves" else NAMES.get(row.quantity, row.quantity.replace("beta", "best subset, β ="))
+    words = [TITLES[row.dataset] + (f", {row.target}" if row.dataset in ("reaction_diffusion", "gray_scott") else ""), quantity]
+    if row.experiment in ("denoising", "curves", "noise", "refits"): words.insert(1, "denoised" if row.denoised == "True" else "noisy")
+    if row.key: words.append(KEYS.get(row.experiment, "size {}").format(row.key).replace("_weak_", " weak "))
+    return "; ".join(words)
+
+
+def section(rows):
+    "A table, and the remarks it points to."
+    remarks = list(dict.fromkeys(note for note in rows["note"] if note))
+    lines = ["| what | paper | ours | difference | tolerance | within | source | why |", "|---|---|---|---|---|---|---|---|"]
+    for row in rows.itertuples():
+        paper = f"`{row.value}`" if row.quantity == "formula" else row.value.replace("inf", "∞")
+        tolerance = row.tolerance.replace("%", " %") if row.tolerance != "0" else "exact"
+        lines.append(f"| {what(row)} | {paper} | {number(row.ours, row.value)} | {row.difference} | {tolerance} | {VERDICTS[row.within]} | {row.source} | {f'({remarks.index(row.note) + 1})' if row.note else ''} |")
+    return "\n".join(lines + [""] + [f"({count}) {remark}\n" for count, remark in enumerate(remarks, 1)])
+
+
+def counts(rows):
+    "How many numbers, how many within their tolerance, outside with a reason, outside without, not saved yet."
+    missing, within, explained = rows["within"].isna(), rows["within"].eq(True), rows["note"].ne("")
+    outside = ~missing & ~within
+    return len(rows), *(int(which.sum()) for which in (within, outside & explained, outside & ~explained, missing))
+
+
+def outside(parts):
+    "Which reasons there are for numbers outside their tolerance, how many have them, and where."
+    apart = pd.concat([rows[rows["within"].eq(False)].assign(section=title) for title, rows, _ in parts])
+    lines = ["| why | numbers | of | where |", "|---|---|---|---|"]
+    for note, rows in apart.groupby("note", sort=False):
+        lines.append(f"| {note} | {len(rows)} | {', '.join(dict.fromkeys(map(TITLES.get, rows['dataset'])))} | {', '.join(dict.fromkeys(rows['section']))} |")
+    return "\n".join(lines)
+
+
+def page(table):
+    "The whole of RESULTS.md."
+    parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
+    summary = ["| | numbers | within tolerance | outside, explained | outside, not explained | not saved yet |", "|---|---|---|---|---|---|"]
+    summary += [f"| {title} | {' | '.join(map(str, counts(rows)))} |" for title, rows, _ in parts] + [f"| **all** | {' | '.join(f'**{count}**' for count in counts(table))} |"]
+    opening = """# Results
+
+Every number of the paper and its supplement beside ours. This page is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in.
+
+A tolerance is what we claim for each number, in its own units or in percent of it: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree.
+
+## Summary
+"""
+    bodies = [f"## {title}\n\n{lead}\n\n{section(rows)}" for title, rows, lead in parts]
+    return opening + "\n" + "\n".join(summary) + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if RESULTS.md is not current")
+    table = compared()
+    text = page(table)
+    if parser.parse_args().check:
+        if not TARGET.exists() or TARGET.read_text(encoding="utf-8") != text: sys.exit("RESULTS.md is not current: run `python tools/results.py`.")
+    else: write_atomically(TARGET, lambda file: file.write(text.encode()))
+    total, within, explained, unexplained, missing = counts(table)
+    print(f"{total} numbers: {within} within tolerance, {explained} outside and explained, {unexplained} outside and not explained, {missing} not saved yet")
+
+
+if __name__ == "__main__": main()

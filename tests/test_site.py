@@ -91,6 +91,12 @@ def test_public_names_are_listed_and_explained(site):
     assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
 
 
+def test_code_of_a_module_is_on_its_page(site):
+    "Helpers without documentation too, folded under the prose that explains them."
+    page = (site / "07_subsets.html").read_text(encoding="utf-8")
+    assert "_leave_out</span>" in page and page.index("Show the code") < page.index("_leave_out</span>")
+
+
 @pytest.fixture(scope="session")
 def browser():
     if not find_chromium(): pytest.skip("there is no chromium on this machine; Debian's package `chromium` brings it")

@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 
 from contents import nested, pages
-from generated import ROOT, text
+from generated import EXPORTED, NOTEBOOKS, ROOT, read_cells, text
 
 MATHJAX = ROOT / "node_modules" / "mathjax" / "es5"
 SETTINGS = configparser.ConfigParser(delimiters=["="])
@@ -28,7 +28,7 @@ SETTINGS = SETTINGS["DEFAULT"]
 MADE_HERE = {"Get started": ["contributing"], "API": ["names"]} # pages that are not notebooks
 OPTIONS = dict(
     project=SETTINGS["title"], author=SETTINGS["author"], copyright=SETTINGS["copyright"], release=SETTINGS["version"], extensions=["myst_nb", "sphinx_copybutton"],
-    nb_execution_mode="off", nb_merge_streams=True, nb_render_markdown_format="myst", myst_enable_extensions=["dollarmath", "amsmath", "colon_fence"], myst_heading_anchors=4, myst_dmath_double_inline=True,
+    nb_execution_mode="off", nb_merge_streams=True, nb_code_prompt_show="Show the code", nb_code_prompt_hide="Hide the code", nb_render_markdown_format="myst", myst_enable_extensions=["dollarmath", "amsmath", "colon_fence"], myst_heading_anchors=4, myst_dmath_double_inline=True,
     html_theme="sphinx_book_theme", html_title=SETTINGS["title"], html_copy_source=False, html_show_sourcelink=False, html_static_path=["_static"], html_css_files=["site.css"],
     html_theme_options={"show_toc_level": 2, "use_download_button": False, "navbar_start": [], "navbar_center": [], "navbar_end": [], "navbar_persistent": []}, html_context={"default_mode": "auto"}, html_favicon="_static/favicon.svg", copybutton_prompt_text=r"\$ |>>> ", copybutton_prompt_is_regexp=True,
     mathjax_path="mathjax/tex-chtml-full.js", mathjax3_config={"options": {"enableMenu": False}},
@@ -88,10 +88,27 @@ def convert_cell(cell):
     return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags} | figure, "outputs": list(map(typeset, cell["outputs"])), "source": source} if source else None
 
 
-def convert(notebook):
+def exported(cell):
+    "The code of a cell that becomes part of the package, unless it only imports."
+    source = text(cell["source"])
+    lines = [line for line in source.splitlines() if not line.startswith("#|")]
+    return "\n".join(lines).strip() if EXPORTED.search(source) and not all(re.match(r"(import|from) |\s*$", line) for line in lines) else ""
+
+
+def with_code(processed, original):
+    "Processed cells with the exported code, which nbdev leaves out, folded where it was: after the documentation of its names."
+    order, waiting = {cell["id"]: number for number, cell in enumerate(original)}, list(enumerate(map(exported, original)))
+    for cell in [*processed, {"id": None}]:
+        upto = order.get(cell["id"], len(original) if cell["id"] is None else 0)
+        code = "\n\n".join(source for number, source in waiting if source and number < upto)
+        waiting = [(number, source) for number, source in waiting if number >= upto]
+        if code: yield {"cell_type": "code", "metadata": {}, "outputs": [], "source": f"#| code-fold: true\n{code}"}
+        if cell["id"]: yield cell
+
+
+def convert(notebook, original):
     "A processed notebook in Sphinx's dialect, with the language that cleaning removed."
-    nb = json.loads(notebook.read_text(encoding="utf-8"))
-    cells = [made for cell in nb["cells"] if (made := convert_cell(cell))]
+    cells = [made for cell in with_code(read_cells(notebook), read_cells(original)) if (made := convert_cell(cell))]
     for number, cell in enumerate(cells): cell["id"] = f"cell-{number}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python", "pygments_lexer": "ipython3"}}, "nbformat": 4, "nbformat_minor": 5}
@@ -105,7 +122,7 @@ def anchors(nb):
 
 def published(processed, notebook):
     "The address nbdev gives to the page of a notebook, without its ending."
-    first, inside = text(json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"]), notebook.relative_to(processed)
+    first, inside = text(read_cells(notebook)[0]["source"]), notebook.relative_to(processed)
     output = front_matter(first).get("output-file", inside.name) if first.startswith("---") else inside.name
     return inside.with_name(Path(output).stem).as_posix()
 
@@ -169,7 +186,7 @@ def write_sources(processed, folder):
     "Everything Sphinx reads: converted notebooks, the other files beside them, and the pages made here."
     shutil.copytree(processed, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
     notebooks = sorted(processed.rglob("*.ipynb"))
-    made = {notebook.relative_to(processed).as_posix(): convert(notebook) for notebook in notebooks}
+    made = {notebook.relative_to(processed).as_posix(): convert(notebook, NOTEBOOKS / notebook.relative_to(processed)) for notebook in notebooks}
     where = {published(processed, notebook): (name, anchors(nb)) for notebook, (name, nb) in zip(notebooks, made.items())}
     add_contents(made)
     for name, nb in made.items():

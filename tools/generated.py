@@ -2,11 +2,13 @@
 import argparse
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "nbs"
+EXPORTED = re.compile(r"^#\|\s*exporti?\b", re.MULTILINE)
 
 
 def text(value): return value if isinstance(value, str) else "".join(value)

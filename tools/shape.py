@@ -6,9 +6,9 @@ import re
 from statistics import median
 
 from contents import name
-from generated import ROOT, between, find_notebooks, keep_in_step, read_cells, text
+from generated import EXPORTED, ROOT, between, find_notebooks, keep_in_step, read_cells, text
 
-EXPORTED, DIRECTIVE = re.compile(r"^#\|\s*exporti?\b", re.MULTILINE), re.compile(r"\s*#\|")
+DIRECTIVE = re.compile(r"\s*#\|")
 GUIDE = ROOT / "CONTRIBUTING.md"
 
 

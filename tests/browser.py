@@ -11,7 +11,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from websocket import WebSocketTimeoutException, create_connection
+from websocket import create_connection
 
 FLAGS = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --remote-debugging-port=0".split()
 

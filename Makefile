@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help discover test lab docs paper bench scoreboard export clean
+.PHONY: help discover test lab docs paper bench scoreboard export shape lint road clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,13 +34,25 @@ bench: $(VENV)/.all ## measure speed beside other packages
 scoreboard: $(VENV)/.all ## find fourteen PDEs that are not in the paper, at four noise levels
 	@OMP_NUM_THREADS=1 TQDM_DISABLE= $(RUN) -m benchmarks.scoreboard --workers $(JOBS)
 
-export: $(VENV)/.all ## for authors: write the package and README.md from the notebooks
+export: $(VENV)/.all ## for authors: write from the notebooks the package, README.md and all tables
 	@$(BIN)/nbdev_export
 	@$(BIN)/nbdev_clean
+	@$(RUN) tools/contents.py
+	@$(RUN) tools/shape.py > /dev/null
+	@$(RUN) tools/results.py
 	@$(RUN) tools/readme.py
 
+shape: $(VENV)/.all ## for authors: how literate each notebook is
+	@$(RUN) tools/shape.py
+
+lint: $(VENV)/.all ## for authors: look for mistakes in the package
+	@$(BIN)/ruff check ubic tools
+
+road: $(VENV)/.all ## for authors: draw the picture of the front page
+	@$(RUN) tools/road.py
+
 clean: ## remove everything that was built, the environment too
-	rm -rf $(VENV) out build dist *.egg-info _docs _proc .pytest_cache .hypothesis .ipynb_checkpoints
+	rm -rf $(VENV) out build dist *.egg-info _docs _proc node_modules .ruff_cache .pytest_cache .hypothesis .ipynb_checkpoints
 	find ubic tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/pip:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT).parts))
@@ -77,8 +78,19 @@ def test_notebook_runs(path):
     run(tool("nbdev_test"), "--path", path, "--n_workers", "0", TQDM_DISABLE="1")
 
 
-def test_readme_is_the_front_page():
-    run(sys.executable, ROOT / "tools" / "readme.py", "--check")
+@pytest.mark.parametrize("maker", ["contents", "shape", "readme"])
+def test_made_files_are_in_step(maker):
+    run(sys.executable, ROOT / "tools" / f"{maker}.py", "--check")
+
+
+def test_no_mistakes_that_ruff_knows():
+    run(tool("ruff"), "check", "--no-cache", "ubic", "tools")
+
+
+def test_citation_names_this_version_and_the_paper():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= set(citation) and citation["preferred-citation"]["title"].startswith("Adaptive Uncertainty-Guided")
+    assert f"version = {citation['version']}\n" in (ROOT / "settings.ini").read_text(encoding="utf-8")
 
 
 def import_seconds(package):

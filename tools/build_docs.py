@@ -1,9 +1,16 @@
-"""Build the site in _docs from the notebooks, as they are: nothing is run but the documentation of names."""
+"""Build the site from the notebooks, as they are: nothing is run but the documentation of names.
+
+The finished site asks nothing of the network: scripts, styles and fonts are its own, MathJax among them.
+"""
+import argparse
 import configparser
+import importlib
+import inspect
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -11,23 +18,22 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
-SITE = ROOT / "_docs"
+from contents import nested, pages
+from generated import EXPORTED, NOTEBOOKS, ROOT, read_cells, text
+
+MATHJAX = ROOT / "node_modules" / "mathjax" / "es5"
 SETTINGS = configparser.ConfigParser(delimiters=["="])
 SETTINGS.read(ROOT / "settings.ini", encoding="utf-8")
 SETTINGS = SETTINGS["DEFAULT"]
-PARTS = [("Chapters", "."), ("The paper", "paper"), ("Supplement", "supplement"), ("Beyond the paper", "beyond"), ("Tutorials", "tutorials")]
-EXTENSIONS = ["myst_nb", "sphinx_copybutton"]
+MADE_HERE = {"Get started": ["contributing"], "API": ["names"]} # pages that are not notebooks
 OPTIONS = dict(
-    project=SETTINGS["title"], author=SETTINGS["author"], copyright=SETTINGS["copyright"], release=SETTINGS["version"], extensions=EXTENSIONS,
-    nb_execution_mode="off", myst_enable_extensions=["dollarmath", "amsmath", "colon_fence"], myst_heading_anchors=4, myst_dmath_double_inline=True,
-    html_theme="sphinx_book_theme", html_title=SETTINGS["title"], html_copy_source=False, html_show_sourcelink=False, nb_merge_streams=True,
-    html_theme_options={"show_toc_level": 2, "use_download_button": False, "home_page_in_toc": True},
-    suppress_warnings=["myst.header"], exclude_patterns=["_quarto.yml", "nbdev.yml"],
+    project=SETTINGS["title"], author=SETTINGS["author"], copyright=SETTINGS["copyright"], release=SETTINGS["version"], extensions=["myst_nb", "sphinx_copybutton"],
+    nb_execution_mode="off", nb_merge_streams=True, nb_code_prompt_show="Show the code", nb_code_prompt_hide="Hide the code", nb_render_markdown_format="myst", myst_enable_extensions=["dollarmath", "amsmath", "colon_fence"], myst_heading_anchors=4, myst_dmath_double_inline=True,
+    html_theme="sphinx_book_theme", html_title=SETTINGS["title"], html_copy_source=False, html_show_sourcelink=False, html_static_path=["_static"], html_css_files=["site.css"],
+    html_theme_options={"show_toc_level": 2, "use_download_button": False, "navbar_start": [], "navbar_center": [], "navbar_end": [], "navbar_persistent": []}, html_context={"default_mode": "auto"}, html_favicon="_static/favicon.svg", copybutton_prompt_text=r"\$ |>>> ", copybutton_prompt_is_regexp=True,
+    mathjax_path="mathjax/tex-chtml-full.js", mathjax3_config={"options": {"enableMenu": False}},
+    suppress_warnings=["myst.header"], exclude_patterns=["*.yml"],
 )
-
-
-def text(value): return value if isinstance(value, str) else "".join(value)
 
 
 def front_matter(source):
@@ -47,24 +53,62 @@ def markdown(source): return {"cell_type": "markdown", "metadata": {}, "source":
 def documented(cell):
     "The result of `show_doc` as Markdown, so that its heading is one of the page."
     shown = "\n\n".join(text(output["data"]["text/markdown"]) for output in cell["outputs"] if "text/markdown" in output.get("data", {}))
+    shown = re.sub(r"\[source\]\(([^)]+)\)\{[^}]*\}", r'<a class="source" href="\1">source</a>', shown)
     return markdown(shown.replace("---\n\n", "", 1))
+
+
+def directive(source, name):
+    "What a cell says about itself in a line `#| name: value`, or nothing."
+    found = re.search(rf"^#\|\s*{name}:\s*(.+)", source, re.MULTILINE)
+    return found and found[1].strip().strip("\"'")
+
+
+def figures(source):
+    "A picture that stands alone in its paragraph becomes a figure with its text below."
+    return re.sub(r"(?m)^!\[(.+)\]\((\S+)\)$", r"```{figure} \2\n:alt: \1\n\n\1\n```", source)
+
+
+def typeset(output):
+    "An output whose HTML has formulas between dollars, which Jupyter typesets, with formulas that the site typesets too."
+    html = text(output.get("data", {}).get("text/html", ""))
+    formulas = re.sub(r"<p>\$([^$]+)\$</p>", r'<p class="math notranslate nohighlight">\\(\1\\)</p>', html)
+    return output | {"data": output["data"] | {"text/html": formulas}} if html else output
 
 
 def convert_cell(cell):
     "One processed cell as Sphinx wants it, or nothing."
     source = text(cell["source"])
     if cell["cell_type"] == "raw": return markdown(heading(source)) if source.startswith("---") else None
-    if cell["cell_type"] == "markdown": return None if source.startswith("<!-- WARNING") else markdown(source)
+    if cell["cell_type"] == "markdown": return None if source.startswith("<!-- WARNING") else markdown(figures(source))
     if re.search(r"^\s*show_doc\(", source, re.MULTILINE) and cell["outputs"]: return documented(cell)
-    tags = ["remove-input"] if re.search(r"^#\|\s*echo:\s*false", source, re.MULTILINE) else ["hide-input"] if re.search(r"^#\|\s*code-fold:\s*true", source, re.MULTILINE) else []
+    tags = ["remove-input"] if directive(source, "echo") == "false" else ["hide-input"] if directive(source, "code-fold") == "true" else []
+    caption = directive(source, "fig-cap")
+    figure = {"mystnb": {"figure": {"caption": caption}}} if caption else {}
     source = "\n".join(line for line in source.splitlines() if not line.startswith("#|")).strip()
-    return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags}, "outputs": cell["outputs"], "source": source} if source else None
+    return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags} | figure, "outputs": list(map(typeset, cell["outputs"])), "source": source} if source else None
 
 
-def convert(notebook):
+def exported(cell):
+    "The code of a cell that becomes part of the package, unless it only imports."
+    source = text(cell["source"])
+    lines = [line for line in source.splitlines() if not line.startswith("#|")]
+    return "\n".join(lines).strip() if EXPORTED.search(source) and not all(re.match(r"(import|from) |\s*$", line) for line in lines) else ""
+
+
+def with_code(processed, original):
+    "Processed cells with the exported code, which nbdev leaves out, folded where it was: after the documentation of its names."
+    order, waiting = {cell["id"]: number for number, cell in enumerate(original)}, list(enumerate(map(exported, original)))
+    for cell in [*processed, {"id": None}]:
+        upto = order.get(cell["id"], len(original) if cell["id"] is None else 0)
+        code = "\n\n".join(source for number, source in waiting if source and number < upto)
+        waiting = [(number, source) for number, source in waiting if number >= upto]
+        if code: yield {"cell_type": "code", "metadata": {}, "outputs": [], "source": f"#| code-fold: true\n{code}"}
+        if cell["id"]: yield cell
+
+
+def convert(notebook, original):
     "A processed notebook in Sphinx's dialect, with the language that cleaning removed."
-    nb = json.loads(notebook.read_text(encoding="utf-8"))
-    cells = [made for cell in nb["cells"] if (made := convert_cell(cell))]
+    cells = [made for cell in with_code(read_cells(notebook), read_cells(original)) if (made := convert_cell(cell))]
     for number, cell in enumerate(cells): cell["id"] = f"cell-{number}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     return {"cells": cells, "metadata": {"kernelspec": kernel, "language_info": {"name": "python", "pygments_lexer": "ipython3"}}, "nbformat": 4, "nbformat_minor": 5}
@@ -78,7 +122,7 @@ def anchors(nb):
 
 def published(processed, notebook):
     "The address nbdev gives to the page of a notebook, without its ending."
-    first, inside = text(json.loads(notebook.read_text(encoding="utf-8"))["cells"][0]["source"]), notebook.relative_to(processed)
+    first, inside = text(read_cells(notebook)[0]["source"]), notebook.relative_to(processed)
     output = front_matter(first).get("output-file", inside.name) if first.startswith("---") else inside.name
     return inside.with_name(Path(output).stem).as_posix()
 
@@ -97,30 +141,87 @@ def localize(nb, pages):
         if cell["cell_type"] == "markdown": cell["source"] = re.sub(base + r"/?([\w/]+)\.html(?:#([\w.]*))?", local, cell["source"])
 
 
-def contents(notebooks):
-    "The tables of contents of the front page, part by part in reading order."
-    shown = []
-    for caption, part in PARTS:
-        names = sorted(path.with_suffix("").as_posix() for path in notebooks if path.parent == Path(part) and path.stem != "index")
-        if names: shown += ["```{toctree}", ":hidden:", f":caption: {caption}", "", *names, "```", ""]
-    return "\n".join(shown)
+def toctree(names, caption=None):
+    "A table of contents that only the sidebar shows."
+    return markdown("\n".join(["```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), "", *names, "```"]))
+
+
+def add_contents(made):
+    "The sections of the sidebar, as tables of contents of the front page and of pages with side pages."
+    for section, listed in pages().items():
+        tree = nested(listed)
+        for page, side in tree.items():
+            if side: made[f"{page}.ipynb"]["cells"].append(toctree([f"/{other}" for other in side]) | {"id": "side"})
+        names = ["Front page <self>" if page == "index" else page for page in [*tree, *MADE_HERE.get(section, [])]]
+        made["index.ipynb"]["cells"].append(toctree(names, section) | {"id": section.replace(" ", "-")})
+
+
+def first_line(value): return (inspect.getdoc(value) or "").partition("\n")[0]
+
+
+def public_names(where):
+    "The page of all public names, module by module: those of the top of the package first, then those of the module."
+    import ubic
+    from ubic._modidx import d as index
+
+    def linked(module, name, shown):
+        page, _, anchor = index["syms"][module.__name__][f"{module.__name__}.{name}"][0].partition("#")
+        address, anchors = where[page.removesuffix(".html")]
+        return f"[{shown}](/{address}" + (f"#{anchor})" if anchor in anchors else ")")
+
+    lines = ["# Public names", "> What `import ubic` offers, one line each; every name leads to the page that defines it."]
+    for home in dict.fromkeys([*ubic._names.values(), *ubic._modules]):
+        module = importlib.import_module(f"ubic.{home}")
+        top = {name: f"ubic.{name}" for name, where_it_is in ubic._names.items() if where_it_is == home}
+        own = {name: f"ubic.{home}.{name}" for name in module.__all__ if home in ubic._modules and name not in top and f"{module.__name__}.{name}" in index["syms"][module.__name__]}
+        rows = [f"| {linked(module, name, f'`{shown}`')} | {first_line(getattr(module, name))} |" for name, shown in (top | own).items()]
+        lines.append(f"## ubic.{home}\n\n{first_line(module)}\n\n| name | what it is |\n|---|---|\n" + "\n".join(rows))
+    return "\n\n".join(lines) + "\n"
+
+
+def contributing(): return (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").replace("](nbs/", "](")
 
 
 def write_sources(processed, folder):
-    "Everything Sphinx reads: converted notebooks, and the other files beside them."
+    "Everything Sphinx reads: converted notebooks, the other files beside them, and the pages made here."
     shutil.copytree(processed, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
     notebooks = sorted(processed.rglob("*.ipynb"))
-    made = {notebook.relative_to(processed): convert(notebook) for notebook in notebooks}
-    pages = {published(processed, notebook): (notebook.relative_to(processed).as_posix(), anchors(nb)) for notebook, nb in zip(notebooks, made.values())}
-    made[Path("index.ipynb")]["cells"].append(markdown(contents(made)) | {"id": "contents"})
+    made = {notebook.relative_to(processed).as_posix(): convert(notebook, NOTEBOOKS / notebook.relative_to(processed)) for notebook in notebooks}
+    where = {published(processed, notebook): (name, anchors(nb)) for notebook, (name, nb) in zip(notebooks, made.items())}
+    add_contents(made)
     for name, nb in made.items():
-        localize(nb, pages)
+        localize(nb, where)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(json.dumps(nb), encoding="utf-8")
-    return len(made)
+    (folder / "names.md").write_text(public_names(where), encoding="utf-8")
+    (folder / "contributing.md").write_text(contributing(), encoding="utf-8")
+    return len(made) + sum(map(len, MADE_HERE.values()))
+
+
+def find_mathjax():
+    "Whether MathJax is there, after npm was asked for it."
+    if not MATHJAX.is_dir() and shutil.which("npm"):
+        subprocess.run(["npm", "install", "--prefix", ROOT, "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--silent", "mathjax@3"], stdin=subprocess.DEVNULL)
+    return MATHJAX.is_dir()
+
+
+def add_static(folder):
+    "The style of the site, and MathJax with its fonts if it is there; options for Sphinx."
+    folder.mkdir()
+    for name in ("site.css", "favicon.svg"): shutil.copy(ROOT / "tools" / name, folder)
+    if not find_mathjax():
+        print("MathJax is not here, so formulas are shown as LaTeX: install npm (it comes with Node.js) and run `make docs` again.", file=sys.stderr)
+        (folder / "no_formulas.js").touch()
+        return {"mathjax_path": "no_formulas.js"}
+    shutil.copytree(MATHJAX / "output" / "chtml" / "fonts", folder / "mathjax" / "output" / "chtml" / "fonts")
+    shutil.copy(MATHJAX / "tex-chtml-full.js", folder / "mathjax")
+    return {}
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "_docs", help="folder of the finished site")
+    site = parser.parse_args().out.resolve()
     from nbdev.serve import proc_nbs
     from sphinx.application import Sphinx
     os.chdir(ROOT)
@@ -128,13 +229,15 @@ def main():
     processed = Path(proc_nbs(force=True))
     with tempfile.TemporaryDirectory() as work:
         source, built = Path(work) / "source", Path(work) / "html"
-        pages = write_sources(processed, source)
-        app = Sphinx(str(source), None, str(built), str(Path(work) / "doctrees"), "html", confoverrides=OPTIONS, warningiserror=True, status=None, warning=sys.stderr, parallel=2)
+        count = write_sources(processed, source)
+        options = OPTIONS | add_static(source / "_static")
+        app = Sphinx(str(source), None, str(built), str(Path(work) / "doctrees"), "html", confoverrides=options, warningiserror=True, status=None, warning=sys.stderr, parallel=2)
+        app.set_html_assets_policy("always") # outputs hold formulas that Sphinx does not see
         app.build()
         if app.statuscode: sys.exit("The site was not built; see the warnings above.")
-        shutil.rmtree(SITE, ignore_errors=True)
-        shutil.move(built, SITE)
-    print(f"{pages} pages in {time.perf_counter() - start:.0f} s; open {SITE.relative_to(ROOT) / 'index.html'}")
+        shutil.rmtree(site, ignore_errors=True)
+        shutil.move(built, site)
+    print(f"{count} pages in {time.perf_counter() - start:.0f} s; open {os.path.relpath(site / 'index.html')}")
 
 
 if __name__ == "__main__": main()

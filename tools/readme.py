@@ -1,18 +1,12 @@
 """Write README.md from nbs/index.ipynb, or check that it is up to date."""
-import argparse
-import json
 import os
 import re
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-INDEX, README = ROOT / "nbs" / "index.ipynb", ROOT / "README.md"
+from generated import NOTEBOOKS, ROOT, keep_in_step, read_cells, text
+
+INDEX, README = NOTEBOOKS / "index.ipynb", ROOT / "README.md"
 TWO_FENCES = re.compile(r"(```python\n(?:(?!```).)*?\n)```\n\n```python\n", re.DOTALL)
 RELATIVE_LINK = re.compile(r"(\]\()(?![a-z]+:|#|/)([^)\s]+)")
-
-
-def text(value): return value if isinstance(value, str) else "".join(value)
 
 
 def from_top(link):
@@ -41,21 +35,8 @@ def show_cell(cell):
 
 def readme():
     "The whole text of README.md."
-    cells = json.loads(INDEX.read_text(encoding="utf-8"))["cells"]
-    body = "\n\n".join(shown for cell in cells if (shown := show_cell(cell)))
+    body = "\n\n".join(shown for cell in read_cells(INDEX) if (shown := show_cell(cell)))
     return "<!-- made from nbs/index.ipynb by tools/readme.py; edit the notebook -->\n" + TWO_FENCES.sub(r"\1", body) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="change nothing; fail when README.md is out of date")
-    fresh = readme()
-    if parser.parse_args().check:
-        if README.read_text(encoding="utf-8") == fresh: return
-        sys.exit("README.md differs from nbs/index.ipynb; `make export` writes it again.")
-    new = README.with_suffix(".new")
-    new.write_text(fresh, encoding="utf-8")
-    os.replace(new, README)
-
-
-if __name__ == "__main__": main()
+if __name__ == "__main__": keep_in_step({README: readme()}, __doc__)

@@ -1,0 +1,167 @@
+"""The site as a reader meets it: built once, every link checked, and looked at in a real browser."""
+import fcntl
+import re
+import subprocess
+import sys
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+import pytest
+from browser import Browser, find_chromium, serve
+
+ROOT = Path(__file__).resolve().parent.parent
+SECTIONS = ["Get started", "The road", "The paper", "The supplement", "Beyond the paper", "Benchmarks", "API"]
+PAGES = {"front page": "index.html", "module": "09_criterion.html", "paper": "paper/burgers.html"}
+LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src"}
+OUTSIDE_IN_STYLE = re.compile(r"""(?:@import\s*|url\(\s*)["']?\s*(?:https?:)?//""")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    "The built site; of several test processes one builds it and the others wait."
+    shared = tmp_path_factory.getbasetemp()
+    if shared.name.startswith("popen-"): shared = shared.parent
+    folder, took = shared / "site", shared / "site.seconds"
+    with open(shared / "site.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not took.exists():
+            start = time.monotonic()
+            done = subprocess.run([sys.executable, ROOT / "tools" / "build_docs.py", "--out", folder], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            took.write_text(str(time.monotonic() - start if done.returncode == 0 else f"failed\n{done.stdout}\n{done.stderr}"))
+    assert not took.read_text().startswith("failed"), took.read_text()
+    return folder
+
+
+class Page(HTMLParser):
+    "Anchors of a page, where its links lead, and what it loads."
+    def __init__(self, path):
+        super().__init__()
+        self.anchors, self.links, self.loads = set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.anchors |= {found[key] for key in ("id", "name") if found.get(key)}
+        if tag == "a" and found.get("href"): self.links.append(found["href"])
+        if tag == "link" and found.get("rel") not in ("canonical", "next", "prev", "index", "search"): self.loads.append(found["href"])
+        if tag in LOADED and found.get(LOADED[tag]): self.loads.append(found[LOADED[tag]])
+
+
+@pytest.fixture(scope="session")
+def pages(site): return {path: Page(path) for path in site.rglob("*.html") if "_static" not in path.relative_to(site).parts}
+
+
+def outside(address): return bool(urlparse(address).netloc)
+
+
+def test_builds_in_time(site):
+    assert float(site.with_name("site.seconds").read_text()) < 300
+
+
+def test_every_notebook_is_a_page_and_on_the_sidebar(site, pages):
+    notebooks = [path.relative_to(ROOT / "nbs").with_suffix(".html") for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT / "nbs").parts)]
+    linked = {unquote(urldefrag(link)[0]) for link in pages[site / "index.html"].links}
+    assert [str(page) for page in notebooks if not (site / page).exists() or page.name != "index.html" and page.as_posix() not in linked] == []
+
+
+def test_links_and_anchors_resolve(site, pages):
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            address, anchor = urldefrag(link)
+            if outside(link) or urlparse(link).scheme: continue
+            target = (path.parent / unquote(address)).resolve() if address else path
+            if not target.exists() or anchor and target in pages and unquote(anchor) not in pages[target].anchors: broken.append(f"{path.relative_to(site)}: {link}")
+    assert broken == []
+
+
+def test_nothing_comes_from_elsewhere(site, pages):
+    assert [f"{path.relative_to(site)}: {address}" for path, page in pages.items() for address in page.loads if outside(address)] == []
+    assert [str(path.relative_to(site)) for path in site.rglob("*.css") if OUTSIDE_IN_STYLE.search(path.read_text(encoding="utf-8"))] == []
+    missing = [f"{path.relative_to(site)}: {address}" for path, page in pages.items() for address in page.loads if not address.startswith("data:") and not (path.parent / unquote(urlparse(address).path)).exists()]
+    assert missing == []
+
+
+def test_public_names_are_listed_and_explained(site):
+    import ubic
+    listed = (site / "names.html").read_text(encoding="utf-8")
+    assert [name for name in ubic._names if f"ubic.{name}</" not in listed] == []
+    assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
+
+
+def test_code_of_a_module_is_on_its_page(site):
+    "Helpers without documentation too, folded under the prose that explains them."
+    page = (site / "07_subsets.html").read_text(encoding="utf-8")
+    assert "_leave_out</span>" in page and page.index("Show the code") < page.index("_leave_out</span>")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if not find_chromium(): pytest.skip("there is no chromium on this machine; Debian's package `chromium` brings it")
+    opened = Browser()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    server = serve(site)
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+
+
+def look(browser, address, page, width, formulas):
+    "What is wrong with a page in a window of a given width, in words."
+    browser.open(address + page, width)
+    wrong = list(browser.complaints)
+    wrong += [f"asks for {request}" for request in browser.requests if not request.startswith((address, "data:"))]
+    if browser.ask("document.documentElement.scrollWidth") > width: wrong.append("the page scrolls sideways")
+    if not browser.ask("Promise.all([...document.querySelectorAll('article img')].map(async image => { image.loading = 'eager'; await image.decode(); return image.naturalWidth > 0 && image.getBoundingClientRect().width > 50 })).catch(() => [false]).then(all => all.every(Boolean))"): wrong.append("a figure is not visible")
+    if browser.ask("[...document.querySelectorAll('article p')].some(part => /[{]target|[:]{3}|^[!][[]/.test(part.textContent))"): wrong.append("markup is shown as it is written")
+    if not formulas: return wrong
+    wrong += browser.ask("[...document.querySelectorAll('mjx-merror')].map(error => error.textContent)")
+    if re.search(r"\$\S.*\S\$|\\[(\[]", browser.ask("[...document.querySelectorAll('article p')].map(part => { const copy = part.cloneNode(true); copy.querySelectorAll('code').forEach(code => code.remove()); return copy.textContent }).join('\\n')")): wrong.append("a formula is shown as it is written")
+    if not browser.ask("[...document.querySelectorAll('article mjx-container[display] mjx-math')].every(formula => formula.getBoundingClientRect().left >= 0)"): wrong.append("the beginning of a formula cannot be reached")
+    return wrong
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("page", PAGES)
+def test_page_in_a_browser(browser, address, site, page, width):
+    formulas = (site / "_static" / "mathjax").exists()
+    assert look(browser, address, PAGES[page], width, formulas) == []
+    assert browser.ask("document.querySelectorAll('article img').length") > 0
+    assert not formulas or browser.ask("document.querySelectorAll('article mjx-container').length") > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_all_pages_in_a_browser(browser, address, site, pages, width):
+    formulas = (site / "_static" / "mathjax").exists()
+    looks = {path.relative_to(site).as_posix(): look(browser, address, path.relative_to(site).as_posix(), width, formulas) for path in pages}
+    assert {page: wrong for page, wrong in looks.items() if wrong} == {}
+
+
+def test_formulas_are_part_of_the_site(site):
+    if not (ROOT / "node_modules" / "mathjax").exists(): pytest.skip("MathJax is not here: install npm, it comes with Node.js")
+    assert (site / "_static" / "mathjax" / "tex-chtml-full.js").exists()
+
+
+def test_formulas_of_the_paper_carry_its_numbers(browser, address, site):
+    if not (site / "_static" / "mathjax").exists(): pytest.skip("MathJax is not here: install npm, it comes with Node.js")
+    browser.open(address + "09_criterion.html")
+    assert browser.ask("document.querySelectorAll('mjx-labels mjx-mtd').length") >= 2
+
+
+def test_sidebar_search_and_dark_mode(browser, address):
+    browser.open(address + "index.html")
+    assert browser.ask("[...document.querySelectorAll('.bd-sidebar-primary .caption-text')].map(caption => caption.textContent)") == SECTIONS
+    assert browser.ask("document.querySelectorAll('button.copybtn').length") > 0
+    browser.open(address + "search.html?q=best_subsets")
+    browser.wait("[...document.querySelectorAll('#search-results li a')].some(found => found.getAttribute('href').startsWith('07_subsets.html'))")
+    assert browser.complaints == []
+    light = browser.ask("getComputedStyle(document.body).backgroundColor")
+    browser.open(address + "index.html", dark=True)
+    assert browser.ask("getComputedStyle(document.body).backgroundColor") != light

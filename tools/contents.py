@@ -1,0 +1,78 @@
+"""The order in which the notebooks are read: sidebar of the site, and tables of the front page.
+
+Writes nbs/sidebar.yml, which Quarto reads, and the tables in nbs/index.ipynb; tools/build_docs.py takes the same order.
+"""
+import json
+import re
+from fnmatch import fnmatch
+
+import yaml
+
+from generated import NOTEBOOKS, find_notebooks, keep_in_step, read_cells, text
+
+SECTIONS = { # section: what is said about it, and its pages; a page that is named goes there, a pattern takes the others it fits
+    "Get started": ("From your own data to an equation.", "index tutorials/your_own* tutorials/*uncertainty* tutorials/*"),
+    "The road": ("Each notebook is one module of the package and one lesson; they are meant to be read in this order.", "[0-9]*"),
+    "The paper": ("Reproduced figure by figure and table by table.", "paper/burgers paper/kdv paper/ks paper/navier_stokes paper/reaction_diffusion paper/gray_scott paper/* references"),
+    "The supplement": ("The supplement of the paper, section by section.", "supplement/g_ubic supplement/uwaic supplement/spike_slab supplement/horseshoe supplement/threshold_ard supplement/*"),
+    "Beyond the paper": ("Questions that the paper leaves open.", "beyond/*"),
+    "Benchmarks": ("Speed beside other packages.", "beyond/benchmarks"),
+    "API": ("All public names.", "13_api"),
+}
+
+
+def name(path): return path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
+
+
+def pages():
+    "The pages of each section, in reading order."
+    names = [name(path) for path in find_notebooks()]
+    wanted = {section: patterns.split() for section, (_, patterns) in SECTIONS.items()}
+    named = {pattern for patterns in wanted.values() for pattern in patterns if "*" not in pattern}
+    if missing := sorted(named - set(names)): raise SystemExit(f"tools/contents.py names {', '.join(missing)}, which is not in nbs.")
+    def fitting(pattern): return [pattern] if pattern in named else [page for page in names if page not in named and fnmatch(page, pattern) and page.count("/") == pattern.count("/")]
+    return {section: list(dict.fromkeys(page for pattern in patterns for page in fitting(pattern))) for section, patterns in wanted.items()}
+
+
+def nested(section):
+    "Pages with the side pages below them: 07a belongs to 07."
+    tree = {}
+    for page in section:
+        main = re.match(r"(\d+)[a-z]_", page)
+        parent = main and next((other for other in tree if other.startswith(main[1] + "_")), None)
+        if parent: tree[parent].append(page)
+        else: tree[page] = []
+    return tree
+
+
+def opening(page):
+    "Title and first sentence of a page, as its notebook has them."
+    lines = text(read_cells(NOTEBOOKS / f"{page}.ipynb")[0]["source"]).splitlines()
+    return lines[0].removeprefix("# "), next((line[2:] for line in lines if line.startswith("> ")), "")
+
+
+def sidebar():
+    "The sidebar as Quarto wants it."
+    def entry(page, side): return {"section": f"{page}.ipynb", "contents": [f"{other}.ipynb" for other in side]} if side else f"{page}.ipynb"
+    listed = [{"section": section, "contents": [entry(*item) for item in nested(found).items()]} for section, found in pages().items() if found]
+    return "# made by `make export` from tools/contents.py\n" + yaml.safe_dump({"website": {"sidebar": {"contents": listed}}}, sort_keys=False, allow_unicode=True)
+
+
+def tables():
+    "The tables of the front page."
+    shown = ["## Chapters"]
+    for section, found in pages().items():
+        rows = [f"| [{opening(page)[0]}]({page}.ipynb) | {opening(page)[1]} |" for page in found if page != "index"]
+        if rows: shown.append(f"**{section}.** {SECTIONS[section][0]}\n\n| page | what it is about |\n|---|---|\n" + "\n".join(rows))
+    return "\n\n".join(shown)
+
+
+def front_page():
+    "The front page with its tables made again."
+    nb = json.loads((NOTEBOOKS / "index.ipynb").read_text(encoding="utf-8"))
+    for cell in nb["cells"]:
+        if text(cell["source"]).startswith("## Chapters"): cell["source"] = tables().splitlines(keepends=True)
+    return json.dumps(nb, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__": keep_in_step({NOTEBOOKS / "sidebar.yml": sidebar(), NOTEBOOKS / "index.ipynb": front_page()}, __doc__)

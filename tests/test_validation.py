@@ -26,14 +26,120 @@ def test_the_number_of_windows_does_not_decide(burgers):
 
 
 def test_divergence_is_scored(burgers):
-    validation = validate(burgers, competitors=[{"u_xx": -0.1, "u*u_x": -1.0}])
+    validation = validate(burgers, competitors=[{"u_xx": -0.1, "u*u_x": -1.0}], fit_coefficients=False)
     assert np.isinf(validation.scores["BIC"].iloc[1]) and validation.scores["diverged at"].iloc[1] > 0 and "diverges" in repr(validation)
 
 
 def test_a_wrong_equation_does_not_reproduce(burgers):
-    wrong = ubic.select(ubic.best_subsets(ubic.library.weak(burgers.field), 1))
-    validation = validate(wrong, burgers.field)
-    assert not validation.reproduces and not validation.wins or validation.size == 1
+    wrong = ubic.discover(burgers.field, terms=["u", "u_x", "u_xx", "u_xxx"])
+    validation = validate(wrong, competitors=[{"u_xx": 0.1, "u*u_x": -1.0}])
+    assert not validation.reproduces and not validation.wins and validation.margin < -100 and "does not reproduce" in repr(validation)
+
+
+def test_coefficients_as_they_are(burgers):
+    validation = validate(burgers, competitors=[{"u_xx": 0.3, "u*u_x": -2.0}], fit_coefficients=False)
+    assert validation.wins and validation.margin > 1000 and validation.equations[0].coef == tuple(burgers["u"].coef)
+
+
+def test_the_same_terms_compete_once(burgers):
+    validation = validate(burgers, competitors=[{"u_xx": 0.3, "u*u_x": -2.0}, burgers["u"]])
+    assert len(validation.scores) == 1 and validation.wins and "fit_coefficients=False" in repr(validation)
+
+
+def scaled(field, x=1.0, t=1.0, **unknowns):
+    "The same field in other units."
+    return field.assign({name: factor*field[name] for name, factor in unknowns.items()}).assign_coords(x=x*field.x, t=t*field.t)
+
+
+@pytest.mark.parametrize("units", [dict(x=1e-6), dict(x=1e6), dict(t=1e6), dict(u=1e-6), dict(x=1e3, t=1e-3, u=1e6)], ids=str)
+def test_units_do_not_matter(burgers, units):
+    one, other = validate(burgers), validate(ubic.discover(scaled(burgers.field, **units)))
+    np.testing.assert_allclose(one.scores["behind"], other.scores["behind"], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(one.scores["left / noise"], other.scores["left / noise"], rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    x = np.arange(64)*2*np.pi/64
+    start = xr.Dataset({"u": ("x", np.exp(np.cos(x) - 1)), "v": ("x", 0.5*np.sin(x) + 0.2*np.cos(2*x))}, {"x": x})
+    return ubic.add_noise(ubic.simulate({"u": {"u_xx": 0.05, "v": 1.0}, "v": {"v_xx": 0.1, "u": -1.0}}, start, np.linspace(0, 4, 61)), 5, seed=0)
+
+
+@pytest.mark.parametrize("factor", [1, 1000])
+def test_in_a_system_every_unknown_counts(pair, factor):
+    validation = validate(ubic.discover(scaled(pair, v=factor), terms=["u", "v", "u^2", "u_x", "v_x", "u_xx", "v_xx"]))
+    found = {str(term): c for equation in validation.equations for term, c in zip(equation.terms, equation.coef)}
+    assert validation.wins and validation.reproduces and validation.scores["behind"].iloc[1:].min() > 4
+    assert found == pytest.approx({"v": 1/factor, "u_xx": 0.05, "u": -factor, "v_xx": 0.1}, rel=0.2)
+
+
+def heat(noise, ends=64):
+    x, t = np.linspace(0, np.pi, ends), np.linspace(0, 6, 60)
+    u = sum(a*np.sin(k*x)[:, None]*np.exp(-0.1*k*k*t) for k, a in ((1, 1), (2, .7), (3, .5), (4, .3)))
+    return ubic.add_noise(ubic.as_field(u, x=x, t=t), noise, seed=0)
+
+
+@pytest.mark.parametrize("noise", [1, 10])
+def test_a_field_that_ends_is_not_closed_into_a_circle(noise):
+    validation = validate(ubic.discover(heat(noise)))
+    assert validation.wins and validation.reproduces and validation.equations[0].coef[0] == pytest.approx(0.1, rel=0.1) and "along x: a strip" in repr(validation)
+    assert not validate(ubic.discover(heat(noise)), periodic=True).reproduces
+
+
+def test_a_repeated_end_point_does_not_mislead():
+    x, t = np.linspace(0, 2*np.pi, 65), np.linspace(0, 4, 60)
+    field = ubic.add_noise(ubic.as_field(sum(np.sin(k*(x[:, None] - t) + k)/k for k in (1, 2, 3)), x=x, t=t), 5, seed=0)
+    validation = validate(ubic.discover(field))
+    assert validation.reproduces and validation.equations[0].coef[0] == pytest.approx(-1, abs=0.015)
+
+
+def test_second_order_in_time_and_float32():
+    x, t = np.arange(96)*20/96, np.linspace(0, 6, 90)
+    standing = sum(np.cos(k*2*np.pi*x/20 + k)[:, None]*np.cos(1.5*k*2*np.pi/20*t + 2*k)/k for k in range(1, 5))
+    field = ubic.add_noise(ubic.as_field(standing, x=x, t=t), 10, seed=0)
+    one, other = (validate(ubic.discover(ds, time_order=2)) for ds in (field, field.astype("float32")))
+    assert one.wins and one.reproduces and one.equations[0].target == "u_tt" and other.scores["BIC"].to_numpy() == pytest.approx(one.scores["BIC"].to_numpy(), rel=1e-3)
+
+
+def test_clean_data_are_reproduced():
+    validation = validate(ubic.discover(ubic.datasets.burgers().isel(x=slice(None, None, 2))))
+    assert validation.wins and validation.reproduces and "no noise to be seen in u" in repr(validation)
+
+
+@pytest.mark.parametrize("noise", [5, 50])
+def test_in_the_plane(noise):
+    x, y, t = np.arange(32)/4, np.arange(24)/4, np.linspace(0, 2, 41)
+    drop = xr.Dataset({"u": (("x", "y"), np.exp(-((x[:, None] - 4)**2 + (y - 3)**2)))}, {"x": x, "y": y})
+    field = ubic.add_noise(ubic.simulate({"u_xx": 0.2, "u_yy": 0.2, "u_x": -0.5}, drop, t), noise, seed=0)
+    validation = validate(ubic.discover(field), competitors=[{"u_xx": 0.2, "u_yy": 0.2}])
+    assert validation.wins and validation.reproduces and validation.margin > 100
+    assert len(validation.plot()) == 4
+
+
+def test_starts_that_are_too_many_are_not_fitted_for_anyone(burgers, monkeypatch):
+    from ubic import validation as module
+    monkeypatch.setattr(module, "_MOST", 3)
+    validation = validate(burgers)
+    assert "too many to fit" in repr(validation) and validation.equations[0].std == () and validation.scores["BIC"].notna().all()
+
+
+def test_a_discovery_is_kept_when_it_cannot_be_run(pair):
+    with pytest.warns(ubic.UbicWarning, match="not validated: .* no equation for v"): found = ubic.discover(pair, "u", terms=["v", "u_x", "u_xx"], validate="simulate")
+    assert found.validation is None and "u" in found
+
+
+def test_lost_competitor_of_the_networks_is_scored(burgers, monkeypatch):
+    pytest.importorskip("torch")
+    from ubic import networks
+    real = networks.pinn
+    def lose_one(pde, *arguments, **settings):
+        if len(next(iter(pde.values()))) == 1: raise networks.LossLost("lost")
+        return real(pde, *arguments, **settings)
+    lose_one.__signature__ = __import__("inspect").signature(real)
+    monkeypatch.setattr(networks, "pinn", lose_one)
+    thin = burgers.field.isel(x=slice(None, None, 8), t=slice(None, None, 4))
+    validation = validate(burgers, thin, with_="pinn", epochs=1, iterations=5, layers=(3,), competitors=[{"u_xx": 0.1}])
+    assert np.isinf(validation.scores["BIC"].iloc[1]) and "was lost in training" in repr(validation)
 
 
 def test_same_result_again(burgers):
@@ -47,6 +153,15 @@ def test_score_by_hand():
     assert state_bic(zeros.where(zeros.t < 5), zeros, 2) == np.inf
 
 
+def test_score_asks_for_one_grid():
+    rng = np.random.default_rng(0)
+    field = xr.Dataset({"u": (("x", "t"), rng.normal(size=(9, 9)))}, {"x": np.arange(9.0), "t": np.arange(9.0)})
+    assert state_bic(field.transpose("t", "x"), field, 1) == state_bic(field, field, 1)
+    with pytest.raises(ValueError, match="same axes and coordinates"): state_bic(field.assign_coords(x=field.x + 5), field, 1)
+    with pytest.raises(TypeError, match="`simulated` is a ndarray"): state_bic(field.u.values, field, 1)
+    with pytest.raises(ValueError, match="`k` is -2"): state_bic(field, field, -2)
+
+
 def test_ends_that_fit_together():
     for name in ("burgers", "kdv"):
         for noise in (1, 100):
@@ -55,9 +170,21 @@ def test_ends_that_fit_together():
     assert not is_periodic(ubic.datasets.kdv().isel(x=slice(100, 300)))["x"]
 
 
-@pytest.mark.parametrize("wrong, message", [(dict(with_="dice"), "`with_` must be"), (dict(windows=0), "`windows` is 0"), (dict(windows=90), "`windows` is 90"), (dict(competitors={"u_xx": 1.0}), "must be a list"), (dict(competitors=[3]), "must hold mappings"), (dict(layers=3), "`layers` is a setting")])
+@pytest.mark.parametrize("wrong, message", [
+    (dict(with_="dice"), "`with_` must be"), (dict(windows=0), "`windows` is 0"), (dict(windows=90), "`windows` is 90"), (dict(layers=3), "`layers` is a setting"),
+    (dict(competitors={"u_xx": 1.0}), "must be a list"), (dict(competitors=3), "must be a list"), (dict(competitors=[3]), "number 1, must be a mapping"),
+    (dict(competitors=[{"u_yy": 1.0}]), "no axis y"), (dict(competitors=[{"u_xx": 1.0, "u_t": 1.0}]), "no axis t"), (dict(competitors=[{"u": {}}]), "no terms for u_t"),
+    (dict(competitors=[{"u_xx": np.nan}]), "coefficient nan"), (dict(competitors=[{"u_xx": "a"}]), "coefficient 'a'"), (dict(competitors=[{"u*u_x": 1.0, "u_x*u": 1.0}]), "more than once"),
+    (dict(competitors=[{"v": {"v_xx": 1.0}}]), "no equation for u"), (dict(with_="pinn", foo=1), "`foo` is no setting"), (dict(with_="pinn", windows=3), "`windows` is about simulations"), (dict(with_="pinn", checkpoint=3), "`checkpoint` is 3"),
+], ids=str)
 def test_odd_arguments(burgers, wrong, message):
     with pytest.raises((ValueError, TypeError), match=message): validate(burgers, **wrong)
+
+
+def test_odd_data(burgers):
+    with pytest.raises(ValueError, match="`data` has w, but the PDE is about u"): validate(burgers, burgers.field.rename(u="w"))
+    with pytest.raises(ValueError, match="`data` has 6 points along x"): validate(burgers, burgers.field.isel(x=slice(6)))
+    with pytest.raises(TypeError, match="`data` is a DataArray"): validate(burgers, burgers.field.u)
 
 
 def test_a_selection_needs_data(burgers):

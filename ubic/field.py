@@ -562,10 +562,10 @@ def plot_field(
     return ax
 
 # %% ../nbs/00_field.ipynb #79026ea0
-def _as_path(path):
+def _as_path(path, name="path"):
     "A path, or a sentence."
     try: return Path(path)
-    except TypeError: raise TypeError(f"`path` is {path!r}; give the name of a file.") from None
+    except TypeError: raise TypeError(f"`{name}` is {path!r}; give the name of a file.") from None
 
 def _remove(path):
     "Remove a file or a folder, if there is one."

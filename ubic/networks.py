@@ -338,7 +338,7 @@ def _make_problem(pde, field, train, validation, physics, layers, dtype):
 
 # %% ../nbs/24a_pinn.ipynb #6b36d5f1
 def _checkpoint_path(checkpoint):
-    path = _as_path(checkpoint)
+    path = _as_path(checkpoint, "checkpoint")
     if path.is_dir(): raise ValueError(f"`checkpoint` is {str(path)!r}, which is a folder; give the name of a file.")
     if not path.parent.is_dir(): raise ValueError(f"`checkpoint` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
     return path

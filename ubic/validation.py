@@ -31,7 +31,7 @@ from .terms import Equation, parse_term, time_derivative
 def _bic(rest, n, k): return n*(1 + np.log(2*np.pi*max(rest, np.finfo(float).tiny)/n)) + k*np.log(n)
 
 def _same_grid(one, other): # axes of the same points, in any order
-    return all(one.sizes[dim] == other.sizes.get(dim) and (dim not in one.coords or dim not in other.coords or np.allclose(one[dim], other[dim], rtol=0, atol=1e-6*abs(float(np.ptp(one[dim]))))) for dim in one.dims)
+    return all(one.sizes[dim] == other.sizes.get(dim) and (dim not in one.coords or dim not in other.coords or np.allclose(one[dim].values, other[dim].values, rtol=0, atol=1e-6*np.ptp(one[dim].values))) for dim in one.dims)
 
 def state_bic(
     simulated: xr.Dataset, # field
@@ -299,7 +299,8 @@ def _scored_fit(problem, coef, std, frames, parameters, rough): # with units aga
     bic = sum(_bic(float(rest)*twin.noise[name]**2, twin.n, 0) for name, rest in zip(twin.names, misfit + twin.beyond)) + parameters*np.log(twin.n*len(twin.names))
     found, unit = (twin.bare(problem.renewed(values), back=True) for values in (coef, np.ones(len(coef))))
     spreads = std*[c for terms in unit.values() for c in terms.values()]
-    return _Fit(found, spreads, frames, float(bic), float(np.sqrt(misfit.max()/max(free, 1))), max(twin.slack, 3/np.sqrt(2*max(free, 1))), rough=rough)
+    chance = 3*np.sqrt(1/(2*max(free, 1)) + 1/twin.n) # of what is left, and of the noise it is compared with
+    return _Fit(found, spreads, frames, float(bic), float(np.sqrt(misfit.max()/max(free, 1))), max(twin.slack, chance), rough=rough)
 
 def _lost_fit(problem, time, rough): # diverged
     return _Fit(problem.twin.bare(problem.pde, back=True), np.full(len(problem.coef), np.nan), None, np.inf, np.inf, lost=time, rough=rough)
@@ -486,7 +487,7 @@ def _by_simulation(candidates, data, windows, periodic, free):
 
 # %% ../nbs/23_validation.ipynb #208c9953
 def _checkpoint(path, i): # a file for each candidate
-    path = _as_path(path)
+    path = _as_path(path, "checkpoint")
     return path.with_name(f"{path.stem}-{i}{path.suffix}")
 
 def _network(pde, data, settings): # trained, or the reason why it was lost

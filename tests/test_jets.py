@@ -1,4 +1,7 @@
 "Derivatives by jets equal nested differentiation, compiled and plain, for many shapes of networks."
+import os
+import subprocess
+import sys
 import numpy as np
 import pytest
 
@@ -80,3 +83,18 @@ def test_weights_come_from_the_seed_alone():
     torch.random.set_rng_state(before)
     jets.draw_weights((2, 5, 1), 7)
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_same_bits_freshly_compiled_and_from_the_cache(tmp_path):
+    code = """
+import torch
+from ubic import jets
+widths = (2, 5, 5, 1)
+theta, points = jets.draw_weights(widths, 0, torch.float32).requires_grad_(), 2*torch.rand(2, 500, generator=torch.Generator().manual_seed(0)) - 1
+u = jets.derivatives(theta, points, widths, jets.plan(["", "xxx", "t"]))
+loss = ((u["t"] + u[""]*u["xxx"])**2).mean()
+loss.backward()
+print(loss.item().hex(), *(value.hex() for value in theta.grad.tolist()))
+"""
+    runs = [subprocess.run([sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert runs[0] == runs[1] and any(tmp_path.rglob("*.nbi"))

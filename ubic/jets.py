@@ -128,7 +128,7 @@ def plain_jets(
 
 # %% ../nbs/24_jets.ipynb #ec9fe92a
 _BLOCK = 128
-_compiled = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"}) # infinities and nan are kept
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 def _table(order, dtype):
     k = np.arange(max(order, 13) + 1)
@@ -231,20 +231,31 @@ def _linear_forward(matrix, bias, y, a):
 
 # %% ../nbs/24_jets.ipynb #8111e344
 @_compiled
+def _sum(values): # of a block, which is used up
+    half = _BLOCK//2
+    while half > 4:
+        for i in range(half): values[i] += values[half + i]
+        half //= 2
+    total = values[0]
+    for i in range(1, 2*half): total += values[i]
+    return total
+
+@_compiled
 def _linear_backward(matrix, y, ga, gy, gmatrix, gbias):
+    products = np.empty(_BLOCK, matrix.dtype)
     for n in range(matrix.shape[1]):
         gy[n] = 0
         for m in range(matrix.shape[0]):
-            w, total = matrix[m, n], matrix.dtype.type(0)
+            w = matrix[m, n]
+            products[:] = 0
             for row in range(ga.shape[1]):
                 v, p, out = ga[m, row], y[n, row], gy[n, row]
                 for i in range(_BLOCK): out[i] += w*v[i]
-                for i in range(_BLOCK): total += v[i]*p[i]
-            gmatrix[m, n] += total
+                for i in range(_BLOCK): products[i] += v[i]*p[i]
+            gmatrix[m, n] += _sum(products)
     for m in range(matrix.shape[0]):
-        total, v = matrix.dtype.type(0), ga[m, 0]
-        for i in range(_BLOCK): total += v[i]
-        gbias[m] += total
+        products[:] = ga[m, 0]
+        gbias[m] += _sum(products)
 
 # %% ../nbs/24_jets.ipynb #498df819
 @_compiled

@@ -45,9 +45,9 @@ def find_notebooks(paths):
 
 
 def fingerprint(notebook):
-    "A digest of a notebook and of the whole package."
+    "A digest of a notebook and of the whole package, with its data."
     digest = hashlib.sha256(notebook.read_bytes())
-    for module in sorted((ROOT / "ubic").rglob("*.py")): digest.update(module.read_bytes())
+    for file in sorted(path for path in (ROOT / "ubic").rglob("*") if path.suffix in (".py", ".csv")): digest.update(file.read_bytes())
     return digest.hexdigest()
 
 

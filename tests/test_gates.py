@@ -13,7 +13,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT).parts))
 HOME_FOLDER = re.compile(r"(?<![\w.])(/home/\w|/Users/\w|/root\b|[A-Z]:\\Users\\)")
-AUTHORING_MACHINE = re.compile(r"(?<![\w.])/(root|work)/|/tmp/(author)\b")
+AUTHORING_MACHINE = re.compile(r"(?<![\w.])/(root|work)/|/tmp/(author\b|ipykernel)")
 HEAVY = "matplotlib sympy numba torch pymc pysindy sklearn ipywidgets".split()
 
 

@@ -29,7 +29,7 @@ _names = "burgers, kdv, ks, navier_stokes, reaction_diffusion or gray_scott"
 
 # %% ../nbs/12_cli.ipynb #9533ee3b
 def _add_source(parser):
-    parser.add_argument("source", metavar="SOURCE", help=f"a file that ubic.load reads (.nc, .zarr, .npz, .mat and others), or a dataset of the paper: {_names}")
+    parser.add_argument("source", metavar="SOURCE", help=f"a file that ubic.load reads (.csv, .nc, .zarr, .npz, .mat and others), or a dataset of the paper: {_names}")
     data = parser.add_argument_group("the data")
     data.add_argument("--variables", nargs="+", metavar="NAME", help="unknowns to read from the file; all by default")
     data.add_argument("--dims", nargs="+", metavar="AXIS", help="axes of bare arrays in order, for instance: x t")
@@ -210,6 +210,13 @@ def _warn(message, category, *rest, **kw): # those meant for users, in one line
     if issubclass(category, UbicWarning): _tell(f"warning: {message}")
 
 # %% ../nbs/12_cli.ipynb #307cca24
+_options = {"rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "`percent`": "`--noise`"}
+
+def _as_options(error): # a sentence about Python's arguments, for somebody who types
+    text = str(error)
+    for argument, option in _options.items(): text = text.replace(argument, option)
+    return text
+
 def _run(args):
     try:
         with warnings.catch_warnings():
@@ -217,7 +224,7 @@ def _run(args):
             _commands[args.command](args)
             sys.stdout.flush()
     except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {error}") or 1
+    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error)}") or 1
     except MemoryError: return _tell("ubic: the data do not fit into memory; keep them in a .nc or .zarr file and add --chunks.") or 1
     except KeyboardInterrupt: return _tell("ubic: interrupted.") or 130
     return 0

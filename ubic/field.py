@@ -774,7 +774,7 @@ def _header(file):
     if not line: raise ValueError("it is empty")
     separator = next((mark for mark in "\t;," if mark in line), None)
     names, start, row = _cells(line, separator), file.tell(), _first_line(file)
-    if any(map(_is_number, names)): raise ValueError(f"its first line holds the number {next(filter(_is_number, names))}; write the names of the columns above the numbers, such as x,t,u")
+    if any(map(_is_number, names)): raise ValueError(f"its first line holds the number {next(filter(_is_number, names))}; {'a matrix of values has no place for coordinates, so write one row for each point, such as x,t,u' if len(names) > 5 else 'write the names of the columns above the numbers, such as x,t,u'}")
     if len(names) < 3: raise ValueError(f"its first line names {len(names)} column(s), {line[:60]!r}; name at least x, t and one unknown, separated by commas, semicolons, tabs or blanks")
     if not row: raise ValueError("it has a header and no rows")
     if len(_cells(row, separator)) != len(names): raise ValueError(f"its first row has {len(_cells(row, separator))} cells for {len(names)} names, {row[:60]!r}; use one separator throughout, and decimal points if that is the comma")
@@ -906,7 +906,7 @@ def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
     numbers = pd.to_numeric(column, errors="coerce")
     bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
-    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {str(column[bad.idxmax()])!r} in row {bad.idxmax() + 1} below the header; correct them, or leave the column out with variables=[...].")
+    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {str(column[bad.idxmax()])!r} in row {bad.idxmax() + 1} below the header; {'give numbers there, such as seconds since the start' if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
     return numbers.to_numpy()
 
 def _on_grid(table, variables):

@@ -25,6 +25,7 @@ from .field import _as_path, _middle, check_field, check_whole, compute, space_d
 from .pipeline import Discovery
 from .criterion import Selection
 from .spectral import _MIN_MODES, _check_terms, _first_order, _read_terms, _Solver, is_periodic
+from .subsets import best_subsets
 from .terms import Equation, parse_term, time_derivative
 
 # %% ../nbs/23_validation.ipynb #7934c5d5
@@ -346,8 +347,16 @@ def _neighbours(selections): # the chosen PDE first
 
 def _unknown(left): return left.partition("_")[0]
 
-def _read_rival(pde, chosen, dims):
+def _selections(found): return [found] if isinstance(found, Selection) else list(found.values())
+
+def _from_terms(terms, selections): # with coefficients fitted to the system of the discovery
+    if len(selections) > 1: raise ValueError(f"`pde` is a list of terms, but there are {len(selections)} unknowns; write {{'u': {{'u_xx': 0.1}}, ...}}.")
+    path = best_subsets(selections[0].path.system.only(list(map(str, terms))))
+    return dict(zip(map(str, path.terms(-1)), path.coef[-1]))
+
+def _read_rival(pde, chosen, dims, selections):
     if callable(getattr(pde, "pde", None)): pde = pde.pde()
+    if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections)
     if not isinstance(pde, Mapping) or not pde: raise TypeError(f"`pde` must be a mapping such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
     if not all(isinstance(terms, Mapping) for terms in pde.values()): pde = {next(iter(chosen)): pde}
     read = _read(pde)
@@ -358,11 +367,11 @@ def _read_rival(pde, chosen, dims):
     return read
 
 # %% ../nbs/23_validation.ipynb #215829c6
-def _read_rivals(competitors, chosen, dims): # given by the user, as `simulate` takes them
+def _read_rivals(competitors, chosen, dims, selections): # given by the user
     if isinstance(competitors, Mapping) or not hasattr(competitors, "__iter__"): raise TypeError(f"`competitors` must be a list of PDEs, found {'one mapping' if isinstance(competitors, Mapping) else repr(competitors)}; write [...] around it.")
     read = []
     for i, pde in enumerate(competitors, 1):
-        try: read.append(_read_rival(pde, chosen, dims))
+        try: read.append(_read_rival(pde, chosen, dims, selections))
         except (TypeError, ValueError) as error: raise type(error)(str(error).replace("`pde`", f"`competitors`, number {i},").replace("`initial`", "`data`")) from None
     return read
 
@@ -514,14 +523,14 @@ def validate(
     data=None, # field to reproduce, as measured; None for the one a discovery was made from
     with_: str = "simulate", # or "pinn"
     windows: int | None = None, # pieces of the record, each with a start of its own; None for 5
-    competitors=None, # PDEs as `simulate` takes them; None for the neighbours on the path
+    competitors=None, # PDEs as `simulate` takes them, or lists of terms such as the rivals of a verdict; None for the neighbours on the path
     periodic: bool | None = None, # whether space is a circle; None to find out
     fit_coefficients: bool = True, # along with the starts; False to take them as they are
     **settings, # of `ubic.pinn`
 ) -> Validation:
     "Run the chosen PDE and its competitors, and compare them with the data."
     candidates, data = _check_arguments(found, data, with_)
-    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data))]
+    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found))]
     candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])
     if with_ == "simulate":
         if settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")
@@ -537,7 +546,7 @@ def _check_arguments(found, data, with_): # candidates and field
     if not isinstance(found, (Selection, Discovery)): raise TypeError(f"`found` must be a Selection or a Discovery, found {type(found).__name__}; make one with discover(field) or select(path).")
     if data is None and isinstance(found, Selection): raise ValueError("`data` is missing; a Selection does not know its field.")
     if not isinstance(data, (xr.Dataset, type(None))): raise TypeError(f"`data` is a {type(data).__name__}; make a field of it with as_field(data, x=..., t=...).")
-    candidates, data = _neighbours([found] if isinstance(found, Selection) else list(found.values())), compute(check_field(found.field if data is None else data), "data")
+    candidates, data = _neighbours(_selections(found)), compute(check_field(found.field if data is None else data), "data")
     absent = [name for name in map(_unknown, candidates[0]) if name not in data.data_vars]
     if absent: raise ValueError(f"`data` has {', '.join(map(str, data.data_vars))}, but the PDE is about {absent[0]}; rename the variable.")
     short = [dim for dim in space_dims(data) if data.sizes[dim] < _MIN_MODES]

@@ -48,7 +48,7 @@ shape: $(VENV)/.all ## for authors: how literate each notebook is
 lint: $(VENV)/.all ## for authors: look for mistakes in the package
 	@$(BIN)/ruff check ubic tools
 
-road: $(VENV)/.all ## for authors: draw the picture of the front page
+road: $(VENV)/.all ## for authors: draw the pictures of the front page
 	@$(RUN) tools/road.py
 
 clean: ## remove everything that was built, the environment too

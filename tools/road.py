@@ -1,4 +1,4 @@
-"""Draw nbs/images/road.png: the road from a field to an equation, each stage on the same noisy Burgers field.
+"""Draw the pictures of the front page: nbs/images/road.png, the road from a field to an equation, each stage on the same noisy Burgers field; and burgers.png, the result.
 
 Every stage has a light card of its own, so that the picture reads well on light and on dark pages.
 """
@@ -87,7 +87,14 @@ def draw():
     return fig
 
 
+def keep(fig, path, **how):
+    "Write a picture in one step."
+    new = path.with_suffix(".new.png")
+    fig.savefig(new, **how)
+    os.replace(new, path)
+
+
 if __name__ == "__main__":
-    new = PICTURE.with_suffix(".new.png")
-    draw().savefig(new, transparent=True)
-    os.replace(new, PICTURE)
+    keep(draw(), PICTURE, transparent=True)
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
+    keep(found.plot()[0].figure, PICTURE.with_name("burgers.png"), dpi=150)

@@ -318,7 +318,6 @@ def _cut_short(self): # the path may end too soon
     gains = {i: _score(system, self.evidence.n, self.support) - _score(system, self.evidence.n, {*self.support, i}) for i in range(system.p) if i not in self.support}
     best = max(gains, key=gains.get)
     if gains[best] > 6: yield f"the path ends at size {size}, and {system.terms[best]} would lower BIC by {gains[best]:.3g} more"
-    elif gains[best] > -6: yield f"the path ends at size {size}, and with {system.terms[best]} it would be {f'{-gains[best]:.2g} behind' if gains[best] < 0 else f'{gains[best]:.2g} ahead'} in BIC only"
 
 # %% ../nbs/09_criterion.ipynb #1453eaa5
 def _verdict(self) -> Verdict:

@@ -171,6 +171,7 @@ def test_ends_that_fit_together():
 
 
 @pytest.mark.parametrize("wrong, message", [
+    (dict(periodic="yes"), "`periodic` is 'yes'"), (dict(fit_coefficients="no"), "`fit_coefficients` is 'no'"), (dict(competitors=[["u_xxxxxxx"]]), "`competitors`, number 1, has 'u_xxxxxxx'"),
     (dict(with_="dice"), "`with_` must be"), (dict(windows=0), "`windows` is 0"), (dict(windows=90), "`windows` is 90"), (dict(layers=3), "`layers` is a setting"),
     (dict(competitors={"u_xx": 1.0}), "must be a list"), (dict(competitors=3), "must be a list"), (dict(competitors=[3]), "number 1, must be a mapping"),
     (dict(competitors=[{"u_yy": 1.0}]), "no axis y"), (dict(competitors=[{"u_xx": 1.0, "u_t": 1.0}]), "no axis t"), (dict(competitors=[{"u": {}}]), "no terms for u_t"),

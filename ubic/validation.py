@@ -7,6 +7,7 @@ __all__ = ['state_bic', 'Validation', 'validate', 'plot_validation']
 
 # %% ../nbs/23_validation.ipynb #6079fa5a
 import inspect
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -372,7 +373,7 @@ def _read_rivals(competitors, chosen, dims, selections): # given by the user
     read = []
     for i, pde in enumerate(competitors, 1):
         try: read.append(_read_rival(pde, chosen, dims, selections))
-        except (TypeError, ValueError) as error: raise type(error)(str(error).replace("`pde`", f"`competitors`, number {i},").replace("`initial`", "`data`")) from None
+        except (TypeError, ValueError) as error: raise type(error)(re.sub("`(pde|terms)`", f"`competitors`, number {i},", str(error)).replace("`initial`", "`data`")) from None
     return read
 
 def _distinct(candidates): # one of each set of terms, and what to say of the others
@@ -529,6 +530,8 @@ def validate(
     **settings, # of `ubic.pinn`
 ) -> Validation:
     "Run the chosen PDE and its competitors, and compare them with the data."
+    for name, value in (("periodic", periodic), ("fit_coefficients", fit_coefficients)):
+        if not isinstance(value, (bool, type(None)) if name == "periodic" else bool): raise TypeError(f"`{name}` is {value!r}; give True or False.")
     candidates, data = _check_arguments(found, data, with_)
     if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found))]
     candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])

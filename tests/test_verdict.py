@@ -56,8 +56,19 @@ def test_a_path_that_ends_too_soon_is_not_clear():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 4))
     system = LinearSystem(X, X[:, 0] - 0.5*X[:, 1] + 0.1*rng.standard_normal(200))
-    assert "x1 would lower BIC" in repr(ubic.select(ubic.best_subsets(system, 1)).verdict)
+    assert "the path ends at size 1, and a longer one would choose size 2" in repr(ubic.select(ubic.best_subsets(system, 1)).verdict)
     assert ubic.select(ubic.best_subsets(system, 2)).verdict == "clear"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_cutting_the_path_never_makes_a_choice_clear(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 7)) + 0.5*rng.standard_normal((80, 1))
+    system = LinearSystem(X, X[:, :3] @ [1, -0.5, 0.2] + 0.4*rng.standard_normal(80))
+    whole = ubic.select(ubic.best_subsets(system))
+    for size in range(1, 7):
+        cut = ubic.select(ubic.best_subsets(system, size))
+        assert cut.verdict != "clear" or (whole.verdict == "clear" and cut.support == whole.support)
 
 
 def test_equals_are_chosen_by_simplicity_not_by_order_or_units():

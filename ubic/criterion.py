@@ -7,7 +7,7 @@ __all__ = ['improvements', 'tune', 'Selection', 'plot_selection', 'select', 'equ
 
 # %% ../nbs/09_criterion.ipynb #07c92ef1
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 from numbers import Real
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from .field import UbicWarning, check_positive, check_whole
 from .posterior import Evidence, evidence
-from .subsets import SubsetPath, _fit
+from .subsets import SubsetPath, _fit, _path, best_subsets
 from .terms import Equation, _as_term, latex
 
 # %% ../nbs/09_criterion.ipynb #046360f2
@@ -295,29 +295,36 @@ class Verdict(str):
     def __repr__(self): return ": ".join([str(self), "; ".join(self.reasons)] if self.reasons else [str(self)])
 
 # %% ../nbs/09_criterion.ipynb #be5d0bae
-def _other_thresholds(self): # τ₀ → size, where half or twice the threshold chooses another size
-    lam_max = self.trace[0]["lam"]
-    sizes = {tau0: int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, lam_max, self.gamma, tau0, self.n_delta)[0]]) for tau0 in (self.tau0/2, self.tau0, 2*self.tau0)}
-    return {tau0: size for tau0, size in sizes.items() if size != sizes[self.tau0]}
+def _size_at(self, tau0): # what Algorithm 1 chooses with some threshold
+    return int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, self.trace[0]["lam"], self.gamma, tau0, self.n_delta)[0]])
 
 def _weak_points(self, simpler):
     for terms in simpler: yield f"{', '.join(map(str, terms))} alone would do as well"
-    if self.runner_up is not None and self.margin < 6: yield f"size {self.path.sizes[self.runner_up]} is {max(self.margin, 0):.2g} behind in UBIC"
-    for tau0, size in _other_thresholds(self).items(): yield f"τ₀ = {tau0:.3g} would choose size {size}"
+    whole = _prolonged(self)
+    size, longer = _size_at(self, self.tau0), _size_at(whole, self.tau0)
+    if size != longer: yield f"the path ends at size {self.path.sizes[-1]}, and a longer one would choose size {longer}"
+    elif whole.runner_up is not None and whole.margin < 6: yield f"size {whole.path.sizes[whole.runner_up]} is {max(whole.margin, 0):.2g} behind in UBIC"
+    for tau0 in (self.tau0/2, 2*self.tau0):
+        if (other := _size_at(whole, tau0)) != longer: yield f"τ₀ = {tau0:.3g} would choose size {other}"
     if self.refit is not None and not self.refit.white: yield "what is left is no noise: neighbouring boxes resemble each other"
     if self.unexplained: yield self.unexplained
-    yield from _cut_short(self)
     for term, c, std in zip(self.terms, self.coef, self.std):
         if abs(c) < 2*std: yield f"the coefficient of {term} is hardly different from zero"
     if self.evidence.n < 5*self.size: yield f"{self.evidence.n:.0f} independent rows for {self.size} coefficients"
 
 # %% ../nbs/09_criterion.ipynb #f8d72395
-def _cut_short(self): # the path may end too soon
-    system, size = self.path.system, len(self.support)
-    if self.k < len(self.path.sizes) - 1 or size >= system.p - len(system.dependent): return
-    gains = {i: _score(system, self.evidence.n, self.support) - _score(system, self.evidence.n, {*self.support, i}) for i in range(system.p) if i not in self.support}
-    best = max(gains, key=gains.get)
-    if gains[best] > 6: yield f"the path ends at size {size}, and {system.terms[best]} would lower BIC by {gains[best]:.3g} more"
+def _prolonged(self): # the same choice on a path that goes on to all sizes, by forward and backward steps
+    path, old = self.path, self.evidence
+    whole = path.sizes[-1] >= path.system.p - len(path.system.dependent)
+    more = [] if whole else [support for support in best_subsets(path.system, solver="greedy").supports if len(support) > path.sizes[-1]]
+    if not more: return self
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UbicWarning) # about sizes that nobody asked for
+        rest = evidence(_path(path.system, more), old.mode, old.n)
+        new = replace(old, path=_path(path.system, path.supports + more), posteriors=old.posteriors + rest.posteriors, log_likelihood=np.append(old.log_likelihood, rest.log_likelihood))
+        lam_max = _largest_lambda(new, self.gamma)
+    _, lam, trace = tune(new.bic, new.uncertainty, new.path.sizes, lam_max, self.gamma, self.tau0, self.n_delta)
+    return replace(self, evidence=new, lam=lam, trace=trace)
 
 # %% ../nbs/09_criterion.ipynb #1453eaa5
 def _verdict(self) -> Verdict:

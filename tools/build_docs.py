@@ -58,9 +58,9 @@ def documented(cell):
 
 
 def directive(source, name):
-    "What a cell says about itself in a line `#| name: value`, or nothing."
-    found = re.search(rf"^#\|\s*{name}:\s*(.+)", source, re.MULTILINE)
-    return found and found[1].strip().strip("\"'")
+    "What a cell says about itself in a line `#| name: value` of YAML, as text, or nothing."
+    found = re.search(rf"^#\|\s*({name}:\s.+)", source, re.MULTILINE)
+    return found and yaml.load(found[1], yaml.BaseLoader)[name]
 
 
 def figures(source):

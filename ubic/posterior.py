@@ -27,7 +27,7 @@ class Posterior:
     def std(self): return np.sqrt(np.diag(self.cov))
 
     @property
-    def cv(self): # relative spread of all coefficients together, Eq. (9)
+    def cv(self): # relative spread of all coefficients together, Eq. (8)
         return self.std.sum()/max(np.abs(self.mean).sum(), np.finfo(float).tiny)
 
 # %% ../nbs/08_posterior.ipynb #9641b80e
@@ -50,7 +50,7 @@ def posterior(
     weight: float = 1.0, # of each row: below 1 when rows overlap
     estimate=None, # least-squares coefficients, when they are known already
 ) -> Posterior:
-    "Posterior of linear coefficients under a Gaussian prior, Eq. (8)."
+    "Posterior of linear coefficients under a Gaussian prior, Eq. (7)."
     R, q = _check_numbers("R", R), _check_numbers("q", q)
     if not noise_variance >= 0: raise ValueError(f"`noise_variance` is {noise_variance}; give a number that is not negative.")
     size = R.shape[1]

@@ -73,6 +73,18 @@ def test_outputs_are_fit_to_print(path):
             assert not HOME_FOLDER.search(shown), f"a path of one machine is shown below:\n{source}"
 
 
+def captions(source): return [yaml.safe_load(line)["fig-cap"] for line in re.findall(r"^#\|\s*(fig-cap:.*)", source, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_every_figure_has_a_caption(path):
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        pictures = [output for output in cell.get("outputs", []) if any(kind.startswith("image/") for kind in output.get("data", {}))]
+        if cell["cell_type"] == "code": assert len(captions(source)) == len(pictures) <= 1, f"one cell, one figure, one `#| fig-cap: …`:\n{source}"
+        for caption in captions(source): assert isinstance(caption, str) and caption.endswith(".") and len(caption) > 20, f"not a sentence: {caption}"
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
 def test_notebook_runs(path):
     run(tool("nbdev_test"), "--path", path, "--n_workers", "0", TQDM_DISABLE="1")

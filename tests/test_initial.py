@@ -50,6 +50,7 @@ def test_the_formula_is_a_function_a_frame_and_a_picture():
     assert np.linalg.norm(found(frame.x) - frame.h)/np.linalg.norm(frame.h) == pytest.approx(found.misfit)
     assert found.table()["chosen"].sum() == 1 and found.table()["complexity"].is_monotonic_increasing
     assert found._repr_latex_().startswith("$h(x) = ") and repr(found).startswith("ClosedForm(h = ")
+    assert found._repr_html_().startswith(f"<p>{found._repr_latex_()}</p>") and "<table" in found._repr_html_()
     assert len(found.plot()) == 2
 
 

@@ -69,6 +69,7 @@ def test_system_and_second_derivative_in_time(heat):
     assert network.problem.widths[-1] == 2 and set(network.predict().data_vars) == {"u", "v"} and len(network.equations) == 2
     network = pinn({"u_tt": {"u_xx": 1.0}}, heat, **SMALL)
     assert str(network.equations[0]).startswith("u_tt = ")
+    assert network._repr_html_().startswith("<p>$u_{tt} = ") and "<table" in network._repr_html_()
 
 
 def test_known_field_is_an_output_without_equation(heat):

@@ -166,9 +166,22 @@ def test_recipe_on_ones_own_field():
 def test_result_shows_itself():
     found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
     page = found._repr_html_()
-    assert "u_{xx}" in page and "<table" in page and "<img" in page
+    assert "u_{xx}" in page and "<table" in page and page.count("<img") == page.count("<figcaption>") == 1
     assert str(found).startswith("u_t = ")
     assert found.plot()[-1].get_xlabel().startswith("support size")
+
+
+def test_every_stage_shows_itself():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    system = ubic.LinearSystem(X, X @ [1.0, 0.0, -2.0] + 0.1*rng.standard_normal(200), terms=["u", "u_x", "u_xx"], target="<u>")
+    selection = ubic.select(ubic.best_subsets(system))
+    assert "&lt;u&gt;: 200 rows, 3 candidates" in system._repr_html_() and repr(selection.evidence) == "Evidence(<u>: 3 sizes, unit-free mode, 200 rows counted)"
+    for stage in (system, selection.path, selection.evidence, selection.evidence.posteriors[1], selection):
+        shown = stage._repr_html_()
+        assert "<table" in shown and all(ax.has_data() for ax in np.ravel(stage.plot())) and len(repr(stage)) < 500
+    assert selection.evidence.posteriors[1].table().to_numpy() == pytest.approx(np.stack([selection.evidence.posteriors[1].mean, selection.evidence.posteriors[1].std], 1))
+    assert [label.get_text() for label in selection.evidence.posteriors[1].plot(["u", "u_xx"]).get_yticklabels()] == ["u", "u_xx"]
 
 
 def run(*arguments):

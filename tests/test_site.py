@@ -14,6 +14,7 @@ from browser import Browser, find_chromium, serve
 ROOT = Path(__file__).resolve().parent.parent
 SECTIONS = ["Get started", "The road", "The paper", "The supplement", "Beyond the paper", "Benchmarks", "API"]
 PAGES = {"front page": "index.html", "module": "09_criterion.html", "paper": "paper/burgers.html"}
+NUMBERED = {"04_denoise": ["2"], "05_system": ["3,4"], "06_library": ["3"], "07_subsets": ["4"], "08_posterior": ["7", "8", "5"], "09_criterion": ["6", "9"], "23_validation": ["11"], "24a_pinn": ["10", "11"], "20b_slab": ["14"], "supplement/g_ubic": ["12,13"]} # in the paper
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src"}
 OUTSIDE_IN_STYLE = re.compile(r"""(?:@import\s*|url\(\s*)["']?\s*(?:https?:)?//""")
 
@@ -149,10 +150,12 @@ def test_formulas_are_part_of_the_site(site):
     assert (site / "_static" / "mathjax" / "tex-chtml-full.js").exists()
 
 
-def test_formulas_of_the_paper_carry_its_numbers(browser, address, site):
+@pytest.mark.parametrize("page", NUMBERED)
+def test_formulas_of_the_paper_carry_its_numbers(browser, address, site, page):
     if not (site / "_static" / "mathjax").exists(): pytest.skip("MathJax is not here: install npm, it comes with Node.js")
-    browser.open(address + "09_criterion.html")
-    assert browser.ask("document.querySelectorAll('mjx-labels mjx-mtd').length") >= 2
+    browser.open(f"{address}{page}.html")
+    labels = browser.ask("[...document.querySelectorAll('mjx-labels mjx-mtext')].map(label => [...label.querySelectorAll('mjx-c')].map(glyph => getComputedStyle(glyph, '::before').content).join(''))")
+    assert [re.sub(r"[^0-9,]", "", label) for label in labels] == NUMBERED[page]
 
 
 def test_sidebar_search_and_dark_mode(browser, address):

@@ -58,9 +58,9 @@ def documented(cell):
 
 
 def directive(source, name):
-    "What a cell says about itself in a line `#| name: value`, or nothing."
-    found = re.search(rf"^#\|\s*{name}:\s*(.+)", source, re.MULTILINE)
-    return found and found[1].strip().strip("\"'")
+    "What a cell says about itself in a line `#| name: value` of YAML, as text, or nothing."
+    found = re.search(rf"^#\|\s*({name}:\s.+)", source, re.MULTILINE)
+    return found and yaml.load(found[1], yaml.BaseLoader)[name]
 
 
 def figures(source):
@@ -83,7 +83,7 @@ def convert_cell(cell):
     if re.search(r"^\s*show_doc\(", source, re.MULTILINE) and cell["outputs"]: return documented(cell)
     tags = ["remove-input"] if directive(source, "echo") == "false" else ["hide-input"] if directive(source, "code-fold") == "true" else []
     caption = directive(source, "fig-cap")
-    figure = {"mystnb": {"figure": {"caption": caption}}} if caption else {}
+    figure = {"mystnb": {"figure": {"caption": caption}, "image": {"alt": caption}}} if caption else {}
     source = "\n".join(line for line in source.splitlines() if not line.startswith("#|")).strip()
     return {"cell_type": "code", "execution_count": None, "metadata": {"tags": tags} | figure, "outputs": list(map(typeset, cell["outputs"])), "source": source} if source else None
 

@@ -410,7 +410,7 @@ def _leading_direction(rows, start):
 
 # %% ../nbs/04_denoise.ipynb #51c338a7
 def _code(signals, dictionary, rho, sparsity):
-    "Codes that serve Eq. (1), and the residuals they leave."
+    "Codes that serve Eq. (2), and the residuals they leave."
     codes, residuals = np.empty((len(signals), dictionary.shape[1])), np.empty(signals.shape)
     gram = dictionary.T @ dictionary + rho * np.eye(dictionary.shape[1])
     for block in _blocks(signals.shape):

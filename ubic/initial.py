@@ -223,7 +223,9 @@ def _latex(self):
     import sympy
     return f"${self.unknown}(x) = {sympy.latex(_rounded(self.expression))}$"
 
-ClosedForm.table, ClosedForm.__repr__, ClosedForm._repr_latex_ = _table, _short, _latex
+def _show(self): return f"<p>{_latex(self)}</p><p>misfit {100*self.misfit:.2f} %</p>" + self.constants.astype(float).to_html(float_format="{:.4g}".format)
+
+ClosedForm.table, ClosedForm.__repr__, ClosedForm._repr_latex_, ClosedForm._repr_html_ = _table, _short, _latex, _show
 
 # %% ../nbs/22a_initial.ipynb #a7c1dc72
 def plot_closed_form(

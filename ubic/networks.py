@@ -269,14 +269,21 @@ TrainedNetwork.bic = property(lambda self: _score(self, "validation")["BIC"])
 TrainedNetwork.fits = property(_fits)
 
 # %% ../nbs/24a_pinn.ipynb #3a543e45
-def _show(self):
+def _sentences(self):
     table, ended = self.table()["relative error"], f"stopped because {self.stopped}" if self.stopped else "not stopped"
-    lines = [*map(str, self.equations), f"{len(self.weights)} weights, {len(self.losses)} epochs, {ended}; coefficients moved by at most {100*self.drift:.3g} %",
+    lines = [f"{len(self.weights)} weights, {len(self.losses)} epochs, {ended}; coefficients moved by at most {100*self.drift:.3g} %",
              f"relative error {table['train']:.3g} on the training part, {table['validation']:.3g} on the validation part; BIC {self.bic:.6g}"]
     if not self.fits: lines.append(f"The network does not fit its training data: it leaves {100*table['train']:.0f} % of their spread. Its score says little about the equation.")
-    return "\n".join(lines)
+    return lines
+
+def _show(self): return "\n".join([*map(str, self.equations), *_sentences(self)])
+
+def _show_html(self):
+    told = [f"${equation.latex}$" for equation in self.equations] + _sentences(self)
+    return "".join(f"<p>{line}</p>" for line in told) + self.table().to_html(float_format="{:.4g}".format)
 
 TrainedNetwork.__repr__ = TrainedNetwork.__str__ = _show
+TrainedNetwork._repr_html_ = _show_html
 
 # %% ../nbs/24a_pinn.ipynb #44710b73
 def _plot_losses(self,

@@ -56,18 +56,21 @@ class Discovery(Mapping):
     def __repr__(self): return "\n\n".join([*map(str, self.values()), *self._told(), *([] if self.validation is None else [str(self.validation)])])
 
     def _repr_html_(self):
-        judged = "" if self.validation is None else self.validation._repr_html_() + _picture(self.validation.plot)
-        return "".join([selection._repr_html_() + _picture(selection.plot) for selection in self.values()] + [f"<p>{sentence}</p>" for sentence in self._told()]) + judged
+        chosen = [selection._repr_html_() + _picture(selection.plot, "BIC, UBIC and uncertainty of the best equation of each size; the choice is ticked.") for selection in self.values()]
+        told = [f"<p>{sentence}</p>" for sentence in self._told()]
+        judged = [] if self.validation is None else [self.validation._repr_html_() + _picture(self.validation.plot, "What can be seen of the data, the run of the equation, their difference, and how far its competitors are behind in BIC.")]
+        return "".join(chosen + told + judged)
 
 # %% ../nbs/10_pipeline.ipynb #87ef540d
-def _picture(draw): # <img> of what `draw` plots
+def _picture(draw, caption): # <figure> of what `draw` plots
     import base64, io
     import matplotlib.pyplot as plt
     figure = np.ravel(draw())[0].figure
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=110, bbox_inches="tight", metadata={"Software": None})
     plt.close(figure)
-    return f'<img alt="figure" src="data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}">'
+    source = base64.b64encode(buffer.getvalue()).decode()
+    return f'<figure style="margin:0"><img alt="{caption}" src="data:image/png;base64,{source}"><figcaption>{caption}</figcaption></figure>'
 
 # %% ../nbs/10_pipeline.ipynb #e80cdfb6
 def plot_discovery(

@@ -78,7 +78,7 @@ class Step:
     @property
     def std(self): return self.posterior.std*self.unit
     @property
-    def cv(self): return self.posterior.cv # relative spread of all coefficients together, Eq. (9)
+    def cv(self): return self.posterior.cv # relative spread of all coefficients together, Eq. (8)
 
 # %% ../nbs/20d_relevance.ipynb #9bc8cb6b
 def _step(like, columns):

@@ -62,7 +62,7 @@ def _pieces(term, coefficient):
 
 # %% ../nbs/02_spectral.ipynb #13613cd6
 def _linear_part(equations, symbol, shape):
-    "L of Eq. (2): one array per unknown, real where possible."
+    "L of Eq. (a): one array per unknown, real where possible."
     linear = np.zeros((len(equations), *shape), complex)
     for row, (target, terms) in zip(linear, equations.items()):
         for term, coefficient in terms.items():
@@ -85,7 +85,7 @@ def _sums(equations):
 
 # %% ../nbs/02_spectral.ipynb #6af0664d
 def _explicit(equations, symbol, sizes):
-    "N of Eq. (2): a function from the spectra of all unknowns to their rates of change."
+    "N of Eq. (a): a function from the spectra of all unknowns to their rates of change."
     names, (sums, constants) = list(equations), _sums(equations)
     to_spectrum, to_grid = _transforms(sizes)
     def rate(v):

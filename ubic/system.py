@@ -8,6 +8,7 @@ __all__ = ['triangle', 'of_target', 'LinearSystem', 'from_triangle', 'only', 'pl
 # %% ../nbs/05_system.ipynb #97eb918f
 import warnings
 from functools import cached_property
+from html import escape
 from numbers import Integral
 import numpy as np
 import pandas as pd
@@ -181,11 +182,13 @@ def _table(self) -> pd.DataFrame:
     index = pd.Index([str(term) for term in self.terms], name="term")
     return pd.DataFrame({"rms": self.scale[:-1], "cosine with target": self.unit[:-1] @ self.unit[-1]}, index=index)
 
-def _describe(self):
-    independent = f", about {self.n_eff:.0f} independent" if self.n_eff else ""
-    return f"LinearSystem({self.target}: {self.n} rows{independent}, {self.p} candidates: {', '.join(map(str, self.terms))})"
+def _counts(self): return f"{self.target}: {self.n} rows" + (f", about {self.n_eff:.0f} independent" if self.n_eff else "") + f", {self.p} candidates"
 
-LinearSystem.table, LinearSystem.__repr__ = _table, _describe
+def _describe(self): return f"LinearSystem({_counts(self)}: {', '.join(map(str, self.terms))})"
+
+def _show(self): return f"<p>LinearSystem of {escape(_counts(self))}</p>" + self.table().to_html(float_format="{:.4g}".format, max_rows=20)
+
+LinearSystem.table, LinearSystem.__repr__, LinearSystem._repr_html_ = _table, _describe, _show
 
 # %% ../nbs/05_system.ipynb #eb383f37
 def plot_system(

@@ -40,7 +40,7 @@ def state_bic(
     data: xr.Dataset, # the field it should reproduce, on the same grid
     k: int, # number of parameters
 ) -> float: # infinite when the simulation diverged
-    "BIC on the level of states, Eq. (1)."
+    "BIC on the level of states, Eq. (11)."
     for name, ds in (("simulated", simulated), ("data", data)):
         if not isinstance(ds, xr.Dataset): raise TypeError(f"`{name}` is a {type(ds).__name__}; it must be a Dataset.")
     names, k = [name for name in simulated.data_vars if name in data.data_vars], check_whole("k", k, 0)

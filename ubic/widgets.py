@@ -141,7 +141,8 @@ def _moved(self, name, value):
 # %% ../nbs/11a_explore.ipynb #ccfeb07e
 def _page(self): # equation, numbers and picture
     advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in self.view.sentences)
-    picture = _picture(self.plot).replace("<img", "<img style='max-width:100%'")
+    caption = "BIC, UBIC and uncertainty, with the size in view ticked" + ("." if self.maps is None else "; the field, and what the equation leaves of its time derivative.")
+    picture = _picture(self.plot, caption).replace("<img", "<img style='max-width:100%'")
     return f"<p>${self.view.equation.latex}$</p><p>{_summary(self.view)}</p>{advice}{picture}"
 
 def _controls(self): # sliders above, the page below

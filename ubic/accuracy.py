@@ -20,6 +20,7 @@ from . import recipes
 from .field import as_rng, check_positive, check_whole, compute, true_pde
 from .library import _check_accuracy, _pick_targets, _pick_terms, _steps, _survey, bump, difference
 from .refit import _least_squares
+from .saving import Result
 from .terms import Equation, by_parts, coefficient_error, is_exact_derivative
 
 # %% ../nbs/22_accuracy.ipynb #4a534231
@@ -91,7 +92,7 @@ _Windows.table = _table
 
 # %% ../nbs/22_accuracy.ipynb #bf9fc8ce
 @dataclass(frozen=True, eq=False, repr=False)
-class WeakFit:
+class WeakFit(Result):
     "Coefficients of given terms, by least squares on a weak form."
     target: str
     terms: list

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from .field import UbicWarning, check_positive, check_whole
 from .posterior import Evidence, evidence
+from .saving import Result
 from .subsets import SubsetPath, _fit
 from .terms import Equation, _as_term, latex
 
@@ -79,7 +80,7 @@ def tune(
 
 # %% ../nbs/09_criterion.ipynb #999bc3ee
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Result):
     "The chosen equation and the evidence for it."
     evidence: Evidence
     k: int # index of the chosen subset

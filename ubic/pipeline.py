@@ -18,11 +18,12 @@ from .criterion import _places, _score, _swaps, select
 from .field import UbicWarning, check_field, check_whole, compute, is_chunked, need, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import _Refitter
+from .saving import Result
 from .subsets import _path, best_subsets
 from .terms import coefficient_error, time_derivative
 
 # %% ../nbs/10_pipeline.ipynb #7dcc991f
-class Discovery(Mapping):
+class Discovery(Result, Mapping):
     "The equation found for each unknown."
     def __init__(self,
         selections: dict, # unknown → `Selection`

@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 from .denoise import _noise
 from .field import UbicWarning
 from .library import _check_time_order, _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_targets, _pick_terms, _product, _product_rule, _smooth, _steps, _survey
+from .saving import Result
 from .terms import Equation, Term, by_parts, latex
 
 # %% ../nbs/09a_refit.ipynb #aed1c934
@@ -89,7 +90,7 @@ def _least_squares(X, y): # of white rows: coefficients, their covariance for un
 
 # %% ../nbs/09a_refit.ipynb #7daea731
 @dataclass(frozen=True, eq=False)
-class Refit:
+class Refit(Result):
     "Coefficients of one equation by total least squares."
     target: str
     terms: list

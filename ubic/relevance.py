@@ -15,6 +15,7 @@ import pandas as pd
 from .field import UbicWarning
 from .posterior import Posterior
 from .sampling import Likelihood, _labels, likelihood
+from .saving import Result
 from .subsets import SubsetPath, _fit, _independent, _path
 from .system import LinearSystem
 
@@ -88,7 +89,7 @@ def _step(like, columns):
 
 # %% ../nbs/20d_relevance.ipynb #40da73d0
 @dataclass(frozen=True, eq=False)
-class Relevance:
+class Relevance(Result):
     "Candidates that were found relevant, fit by fit."
     likelihood: Likelihood
     threshold: float # coefficients up to it were dropped after each fit

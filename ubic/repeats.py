@@ -22,6 +22,7 @@ from .denoise import noise_level
 from .field import UbicWarning, add_noise, as_rng, check_field, check_positive, check_whole, space_dims, spacing, true_pde
 from .library import _per_axis, automatic_box
 from .pipeline import discover
+from .saving import Result
 from .subsets import SubsetPath, _solver, best_subsets
 from .system import LinearSystem
 from .terms import _as_term, latex, time_derivative
@@ -97,7 +98,7 @@ def _outcome(data, run, settings, orders): # target → terms; or a sentence why
 
 # %% ../nbs/21_stability.ipynb #9b8b5fc6
 @dataclass(frozen=True, eq=False)
-class Stability:
+class Stability(Result):
     "How often each PDE came out."
     runs: pd.DataFrame # one row per run: what was varied, the value it had, and the PDE
     terms: dict # PDE → target → terms; nothing where there was no equation
@@ -285,7 +286,7 @@ def _truth(data, first): # of the targets that were asked for, if known
 scans = {"number": tuple(round(1e-3*(1 + h), 3) for h in range(100)), "percentile": tuple(f"P{q}" for q in range(55, 101, 5))}
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Result):
     "What is chosen along scans of τ₀."
     choices: pd.DataFrame # one row per threshold: scan, tau0, size, terms, success
     truth: tuple # terms that count as success

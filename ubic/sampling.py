@@ -20,6 +20,7 @@ from tqdm import tqdm
 from .datasets import _cached, _fingerprint, cache_folder
 from .field import UbicWarning, as_rng, check_whole, need
 from .posterior import _floor, _rows_counted
+from .saving import Result
 from .system import LinearSystem
 from .terms import _as_term, latex
 
@@ -231,7 +232,7 @@ def warn_of(
 
 # %% ../nbs/20a_sampling.ipynb #25ec865f
 @dataclass(frozen=True, eq=False)
-class CoefficientPosterior:
+class CoefficientPosterior(Result):
     "What a Bayesian model says about the coefficient of every candidate."
     model: str # its name
     likelihood: Likelihood

@@ -15,6 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 from .field import UbicWarning, as_rng, check_field, check_whole, spacing
 from .library import _asked, _fewest, _survey, automatic_box, weak
+from .saving import Result
 from .subsets import best_subsets
 from .system import LinearSystem
 
@@ -53,7 +54,7 @@ def _check_pairs(pairs, system):
 
 # %% ../nbs/21a_splits.ipynb #82e699ed
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
+class CrossValidation(Result):
     "BIC along the path on training and on validation rows, split by split."
     sizes: np.ndarray
     train: np.ndarray # splits × sizes

@@ -18,11 +18,12 @@ import pandas as pd
 from numba import njit
 from tqdm import tqdm
 from .field import UbicWarning, check_positive, check_whole
+from .saving import Result
 from .system import LinearSystem, _dependent
 
 # %% ../nbs/07_subsets.ipynb #2579f1cc
 @dataclass(frozen=True, eq=False)
-class SubsetPath:
+class SubsetPath(Result):
     "The best subset of candidates for each support size."
     system: LinearSystem
     supports: list # of tuples of column numbers, one per size

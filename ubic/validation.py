@@ -25,6 +25,7 @@ from .denoise import noise_level
 from .field import _as_path, _middle, check_field, check_whole, compute, space_dims, spacing
 from .pipeline import Discovery
 from .criterion import Selection
+from .saving import Result
 from .spectral import _MIN_MODES, _check_terms, _first_order, _read_terms, _Solver, is_periodic
 from .subsets import best_subsets
 from .terms import Equation, parse_term, time_derivative
@@ -390,7 +391,7 @@ _EQUAL = 0.5
 def _named(pde): return "; ".join(f"{left}: {', '.join(map(str, terms))}" for left, terms in pde.items())
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class Validation(Result):
     "How well the chosen PDE and its competitors reproduce the data."
     scores: pd.DataFrame # one row per PDE, the chosen one first: terms, size, BIC, how far behind the best, what is left in units of the noise, time of divergence
     equations: list # the chosen PDE, with coefficients as fitted to the states

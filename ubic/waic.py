@@ -17,6 +17,7 @@ from .criterion import _plot_choice
 from .field import need
 from .posterior import evidence, posterior
 from .sampling import Likelihood, check_sampling, diagnostics, likelihood, nuts_chain, sampled, warn_of
+from .saving import Result
 from .subsets import SubsetPath
 from .terms import _as_term, latex
 
@@ -125,7 +126,7 @@ def _flat(draws, variable): return draws.posterior[variable].values.reshape(-1, 
 
 # %% ../nbs/20e_waic.ipynb #47a324c2
 @dataclass(frozen=True, eq=False)
-class Uwaic:
+class Uwaic(Result):
     "Predictive fit of each subset of a path, and what it costs."
     path: SubsetPath
     method: str # "gaussian" or "mcmc"

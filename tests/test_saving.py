@@ -18,6 +18,7 @@ import pytest
 import xarray as xr
 
 import ubic
+import ubic.report
 from ubic import LinearSystem, Selection, best_subsets, load_result, save_result, saving, select
 from ubic.field import UbicWarning
 from ubic.saving import Result, _homes
@@ -452,3 +453,17 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
     with warnings.catch_warnings(action="ignore", category=UbicWarning): path = ubic.bayes.spike_slab(toy(), 0.5).save(tmp_path/"slab.npz")
     monkeypatch.setitem(sys.modules, "arviz", None)
     with pytest.raises(ImportError, match="ubic\\[bayes\\]"): load_result(path)
+
+
+def test_markup_in_a_file_is_shown_as_text(chosen, found, tmp_path):
+    "A page that shows a result must not run what its file says."
+    spell = "<script>alert(1)</script>"
+    def enchant(told):
+        kind_of(told, "Selection").update(advice=[spell], unexplained=spell, rivals=[])
+        kind_of(told, "Evidence").update(mode=spell)
+        kind_of(told, "SubsetPath").update(solver=spell)
+        kind_of(told, "LinearSystem").update(target=spell, terms=[f"{spell}{j}" for j in range(5)])
+    again = load_result(changed(tmp_path/"spell.npz", chosen[1], enchant))
+    for result in (again, again.path, ubic.stability(again.path.system, seeds=0, workers=1)): assert spell in repr(result) and "<script" not in result._repr_html_()
+    page = ubic.report.to_html(ubic.Discovery({"u": again}, found.field, found.used), spell)
+    assert "<script" not in page

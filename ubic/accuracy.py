@@ -9,6 +9,7 @@ __all__ = ['WeakFit', 'DenoisedFit', 'denoised_weak_form', 'plot_denoised', 'Con
 # %% ../nbs/22_accuracy.ipynb #b7d6517b
 from copy import deepcopy
 from dataclasses import dataclass
+from html import escape
 from math import ceil, prod
 import numpy as np
 import pandas as pd
@@ -110,7 +111,7 @@ class WeakFit(Result):
         return coefficient_error(dict(zip(map(str, self.terms), self.coef)), truth)
 
     def __repr__(self): return f"{self.equation}  ({self._how()})"
-    def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>{self._how()}</p>"
+    def _repr_html_(self): return f"<p>${escape(self.equation.latex)}$</p><p>{escape(self._how())}</p>"
 
 # %% ../nbs/22_accuracy.ipynb #bbca39d0
 def _fit(table, terms): # coefficients, mean squared residual

@@ -8,6 +8,7 @@ __all__ = ['improvements', 'tune', 'Selection', 'plot_selection', 'select', 'equ
 # %% ../nbs/09_criterion.ipynb #07c92ef1
 import warnings
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
 from math import comb
 from numbers import Real
@@ -160,8 +161,8 @@ def _sentences(self): # verdict and advice, to be read below the equation
 def _show_text(self): return "\n".join([str(self.equation), _summary(self), *self.sentences])
 
 def _show_html(self):
-    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in self.sentences)
-    return f"<p>${self.equation.latex}$</p><p>{_summary(self)}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
+    advice = "".join(f"<p><em>{escape(sentence)}</em></p>" for sentence in self.sentences)
+    return f"<p>${escape(self.equation.latex)}$</p><p>{escape(_summary(self))}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
 
 Selection.sentences = property(_sentences)
 Selection.__repr__ = Selection.__str__ = _show_text

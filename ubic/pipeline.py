@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
+from html import escape
 from inspect import signature
 import numpy as np
 from . import denoise as denoising
@@ -58,7 +59,7 @@ class Discovery(Result, Mapping):
 
     def _repr_html_(self):
         judged = "" if self.validation is None else self.validation._repr_html_() + _picture(self.validation.plot)
-        return "".join([selection._repr_html_() + _picture(selection.plot) for selection in self.values()] + [f"<p>{sentence}</p>" for sentence in self._told()]) + judged
+        return "".join([selection._repr_html_() + _picture(selection.plot) for selection in self.values()] + [f"<p>{escape(sentence)}</p>" for sentence in self._told()]) + judged
 
 # %% ../nbs/10_pipeline.ipynb #87ef540d
 def _picture(draw): # <img> of what `draw` plots

@@ -10,6 +10,7 @@ import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -127,7 +128,7 @@ class Refit(Result):
         return other.score - self.score > max(6, 2*chance)
 
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
-    def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
+    def _repr_html_(self): return f"<p>${escape(self.equation.latex)}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
 # %% ../nbs/09a_refit.ipynb #d95e081d
 class _Refitter:

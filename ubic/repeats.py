@@ -9,6 +9,7 @@ __all__ = ['scans', 'half_sample', 'Stability', 'plot_stability', 'stability', '
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from numbers import Real
 from time import perf_counter
 import numpy as np
@@ -130,7 +131,7 @@ def _describe(self):
     return text if reference == pde else f"{text}; with the settings as given: {reference}"
 
 Stability.__repr__ = _describe
-Stability._repr_html_ = lambda self: f"<p>{_describe(self)}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
+Stability._repr_html_ = lambda self: f"<p>{escape(_describe(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
 
 # %% ../nbs/21_stability.ipynb #d0381cdb
 def _counted(runs, outcomes, truth):
@@ -303,7 +304,7 @@ class Sensitivity(Result):
 
     def __repr__(self): return f"Sensitivity({self.target}: {', '.join(f'{scan} {rate:.4g}' for scan, rate in (100*self.rates).items())} % with {', '.join(self.truth)})"
 
-    def _repr_html_(self): return f"<p>{self!r}</p>{self.table().to_html(float_format='{:.4f}'.format)}"
+    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.4f}'.format)}"
 
 # %% ../nbs/21_stability.ipynb #72ecf14c
 def _scan(path, name, tau0s, truth, settings):

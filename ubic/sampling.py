@@ -13,6 +13,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
@@ -275,7 +276,7 @@ def _describe(self):
     return f"{self.model} on {self.likelihood.system.target}: least uncertain {', '.join(f'{self.terms[j]} ({self.uncertainty[j]:.3g})' for j in order)}"
 
 CoefficientPosterior.table, CoefficientPosterior.__repr__ = _table, _describe
-CoefficientPosterior._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.4g}".format)
+CoefficientPosterior._repr_html_ = lambda self: f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format)
 
 # %% ../nbs/20a_sampling.ipynb #801ce4d8
 def _labels(terms): return [f"${latex(_as_term(term))}$" for term in terms]

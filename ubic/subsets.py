@@ -10,6 +10,7 @@ import warnings
 from collections import namedtuple
 from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from inspect import signature
 from math import comb
 from time import perf_counter
@@ -45,7 +46,7 @@ class SubsetPath(Result):
                 "unexplained": self.rss/np.sum(self.system.R[:, -1]**2)}
         return pd.DataFrame(rows, index=pd.Index(self.sizes, name="size"))
 
-    def _repr_html_(self): return f"<p>{self!r}</p>" + self.table().to_html()
+    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>" + self.table().to_html()
 
     def __repr__(self):
         how = "exact" if self.exact else f"gap at most {max(self.certificate['gap']):.2%}" if "gap" in self.certificate else "heuristic"

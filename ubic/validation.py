@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from math import prod
 
 # %% ../nbs/23_validation.ipynb #30a90313
@@ -438,7 +439,7 @@ def _sentences(self):
 
 Validation.sentences = property(lambda self: list(_sentences(self)))
 Validation.__repr__ = lambda self: "\n".join([*map(str, self.equations), *self.sentences])
-Validation._repr_html_ = lambda self: "".join([f"<p>${equation.latex}$</p>" for equation in self.equations] + [f"<p>{sentence}</p>" for sentence in self.sentences]) + self.scores.to_html(float_format="{:.5g}".format, na_rep="")
+Validation._repr_html_ = lambda self: "".join([f"<p>${escape(equation.latex)}$</p>" for equation in self.equations] + [f"<p>{escape(sentence)}</p>" for sentence in self.sentences]) + self.scores.to_html(float_format="{:.5g}".format, na_rep="")
 
 # %% ../nbs/23_validation.ipynb #65fb7448
 def _scores(candidates, bic, left, lost): # the table

@@ -8,6 +8,7 @@ __all__ = ['gaussian_rows', 'draw_subset', 'sampled_rows', 'Uwaic', 'plot_uwaic'
 # %% ../nbs/20e_waic.ipynb #94ec9b34
 from dataclasses import dataclass
 from functools import cache as remember
+from html import escape
 from numbers import Real
 import numpy as np
 import pandas as pd
@@ -171,7 +172,7 @@ def _describe(self):
     return f"UWAIC of {self.path.system.target}: size {self.size} of {self.path.sizes[-1]} ({', '.join(map(str, self.terms))}), λ_U = {self.lam:g}, {self.method}, {self.mode.replace('_', '-')} mode; {other}"
 
 Uwaic.table, Uwaic.__repr__ = _table, _describe
-Uwaic._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.5g}".format)
+Uwaic._repr_html_ = lambda self: f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.5g}".format)
 
 # %% ../nbs/20e_waic.ipynb #8da24935
 def plot_uwaic(

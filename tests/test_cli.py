@@ -46,7 +46,8 @@ def test_examples_of_the_notebook_run(folder):
     examples = [shlex.split(line) for line in shell_examples()]
     assert {words[0] for words in examples} == {"ubic"} and {words[1] for words in examples} == set(cli._commands)
     for words in examples: assert main(words[1:]) == 0, words
-    assert {"mine.npz", "figure.png", "report.html"} <= {path.name for path in folder.iterdir()}
+    assert {"mine.npz", "figure.png", "report.html", "found.npz"} <= {path.name for path in folder.iterdir()}
+    assert ubic.Discovery.load("found.npz")["u"].verdict == "clear"
 
 
 def test_examples_of_the_help_are_understood():
@@ -77,7 +78,7 @@ def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
     assert error.startswith("ubic: ") and error.endswith((".", ")")) and "Errno" not in error
 
 
-@pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "no/such/x.html"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"]])
+@pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "no/such/x.html"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"], ["discover", "burgers", "--save", "x.json"], ["discover", "burgers", "--save", "x.npz", "--chunks"]])
 def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatch):
     monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments) == 1 and last_line(capsys).startswith("ubic: ")

@@ -1,11 +1,10 @@
-"""The whole road: published numbers from raw data, defaults over seeds, command line, report, estimator."""
+"""The whole road: published numbers from raw data, defaults over seeds, command line, report."""
 import json
 import subprocess
 import sys
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
@@ -227,17 +226,3 @@ def test_interrupted_report_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.setattr("ubic.report.to_html", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt): write_report(None, path)
     assert path.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["page.html"]
-
-
-def test_estimator_names_and_zero_columns():
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.standard_normal((300, 4)), columns=["u", "u_x", "u_xx", "u^2"]).assign(u_x=0.0)
-    with pytest.warns(UbicWarning, match="u_x"):
-        model = ubic.UBICRegressor().fit(X, 2*X["u_xx"] + 0.01*rng.standard_normal(300))
-    assert list(X.columns[model.support_]) == ["u_xx"] and np.allclose(model.predict(X), 2*X["u_xx"], atol=0.05)
-
-
-def test_estimator_follows_the_convention():
-    from sklearn.base import clone
-    model = ubic.UBICRegressor(max_size=3, tau0="P75")
-    assert clone(model).get_params() == model.get_params() and not hasattr(model, "coef_")

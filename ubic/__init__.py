@@ -13,7 +13,7 @@ import importlib
 __doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
 
 # %% ../nbs/13_api.ipynb #931aebcc
-_modules = ["accuracy", "bayes", "datasets", "denoise", "engines", "field", "initial", "library", "networks", "posterior", "recipes", "refit", "repeats", "solvers", "spectral", "splits", "terms", "validation", "widgets"]
+_modules = ["accuracy", "bayes", "datasets", "denoise", "engines", "field", "initial", "library", "networks", "posterior", "recipes", "refit", "repeats", "saving", "solvers", "spectral", "splits", "terms", "validation", "widgets"]
 _names = {
     "load": "field", "as_field": "field", "check_field": "field", "add_noise": "field", "plot_field": "field", "save_field": "field", "UbicWarning": "field",
     "Term": "terms", "Equation": "terms", "candidates": "terms", "coefficient_error": "terms",
@@ -27,6 +27,7 @@ _names = {
     "ClosedForm": "initial", "closed_form": "initial",
     "Validation": "validation", "validate": "validation", "state_bic": "validation",
     "TrainedNetwork": "networks", "pinn": "networks",
+    "save_result": "saving", "load_result": "saving",
     "write_report": "report",
     "Explorer": "widgets", "explore": "widgets",
 }

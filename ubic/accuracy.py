@@ -9,6 +9,7 @@ __all__ = ['WeakFit', 'DenoisedFit', 'denoised_weak_form', 'plot_denoised', 'Con
 # %% ../nbs/22_accuracy.ipynb #b7d6517b
 from copy import deepcopy
 from dataclasses import dataclass
+from html import escape
 from math import ceil, prod
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from . import recipes
 from .field import as_rng, check_positive, check_whole, compute, true_pde
 from .library import _check_accuracy, _pick_targets, _pick_terms, _steps, _survey, bump, difference
 from .refit import _least_squares
+from .saving import Result
 from .terms import Equation, by_parts, coefficient_error, is_exact_derivative
 
 # %% ../nbs/22_accuracy.ipynb #4a534231
@@ -91,7 +93,7 @@ _Windows.table = _table
 
 # %% ../nbs/22_accuracy.ipynb #bf9fc8ce
 @dataclass(frozen=True, eq=False, repr=False)
-class WeakFit:
+class WeakFit(Result):
     "Coefficients of given terms, by least squares on a weak form."
     target: str
     terms: list
@@ -109,7 +111,7 @@ class WeakFit:
         return coefficient_error(dict(zip(map(str, self.terms), self.coef)), truth)
 
     def __repr__(self): return f"{self.equation}  ({self._how()})"
-    def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>{self._how()}</p>"
+    def _repr_html_(self): return f"<p>${escape(self.equation.latex)}$</p><p>{escape(self._how())}</p>"
 
 # %% ../nbs/22_accuracy.ipynb #bbca39d0
 def _fit(table, terms): # coefficients, mean squared residual

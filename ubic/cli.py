@@ -18,6 +18,7 @@ _examples = """examples:
   ubic discover burgers --noise 30             a dataset of the paper, with 30 % noise
   ubic discover my.nc --report my.html         a file, with a page to send to a colleague
   ubic discover my.npz --json > my.json        for scripts
+  ubic discover my.nc --save found.npz         for ubic.load_result in Python
   ubic report my.nc my.pdf --validate simulate only the report, with a simulation
   ubic paper all                               the paper's table beside ours
   ubic data kdv --out kdv.npz                  make a dataset of the paper
@@ -68,6 +69,7 @@ def _add_discover(commands):
     output = find.add_argument_group("the result")
     output.add_argument("--figure", metavar="FILE", help="write the figure here (.png, .pdf, .svg)")
     output.add_argument("--report", metavar="FILE", help="write a report here (.html, .pdf)")
+    output.add_argument("--save", metavar="FILE", help="write the result here (.npz), for ubic.load_result")
     output.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 # %% ../nbs/12_cli.ipynb #6afbe49b
@@ -164,13 +166,20 @@ def _check_figure(path):
     if kind not in kinds: raise ValueError(f"`--figure` is {path!r}; the name ends in one of {', '.join(f'.{each}' for each in kinds)}.")
     Path(path).parent.mkdir(parents=True, exist_ok=True)
 
+def _check_save(args):
+    from ubic.saving import _check_npz
+    if args.chunks: raise ValueError("`--save` writes the field along, from memory; leave out `--chunks`, or use --report.")
+    _check_npz(args.save).parent.mkdir(parents=True, exist_ok=True)
+
 # %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
     from ubic.report import check_report, write_report
     if args.report: check_report(args.report)
     if args.figure: _check_figure(args.figure)
+    if args.save: _check_save(args)
     found = _find(args)
     _as_json(found) if args.json else _as_text(found)
+    if args.save: _tell(f"result: {found.save(args.save)}")
     if args.figure: _draw(found, args.figure)
     if args.report: _tell(f"report: {write_report(found, args.report, Path(args.source).name, args.typed)}")
 

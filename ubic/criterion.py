@@ -8,6 +8,7 @@ __all__ = ['improvements', 'tune', 'Selection', 'plot_selection', 'select', 'equ
 # %% ../nbs/09_criterion.ipynb #07c92ef1
 import warnings
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import combinations
 from math import comb
 from numbers import Real
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 from .field import UbicWarning, check_positive, check_whole
 from .posterior import Evidence, evidence
+from .saving import Result
 from .subsets import SubsetPath, _fit, _path, best_subsets
 from .terms import Equation, _as_term, latex
 
@@ -79,7 +81,7 @@ def tune(
 
 # %% ../nbs/09_criterion.ipynb #999bc3ee
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Result):
     "The chosen equation and the evidence for it."
     evidence: Evidence
     k: int # index of the chosen subset
@@ -159,8 +161,8 @@ def _sentences(self): # verdict and advice, to be read below the equation
 def _show_text(self): return "\n".join([str(self.equation), _summary(self), *self.sentences])
 
 def _show_html(self):
-    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in self.sentences)
-    return f"<p>${self.equation.latex}$</p><p>{_summary(self)}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
+    advice = "".join(f"<p><em>{escape(sentence)}</em></p>" for sentence in self.sentences)
+    return f"<p>${escape(self.equation.latex)}$</p><p>{escape(_summary(self))}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
 
 Selection.sentences = property(_sentences)
 Selection.__repr__ = Selection.__str__ = _show_text

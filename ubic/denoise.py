@@ -429,6 +429,17 @@ def _renew_atoms(dictionary, codes, residuals, rho):
         column[users] = unexplained @ dictionary[:, j] / (1 + rho)
         residuals[users] = unexplained - np.outer(column[users], dictionary[:, j])
 
+# %% ../nbs/04_denoise.ipynb #6362cd92
+def _learn_several(signals, dictionary, rho, sparsity, iterations):
+    "K-SVD with several atoms per signal: the best dictionary of all rounds."
+    best, least = dictionary, np.inf
+    for done in tqdm(range(iterations + 1), desc="K-SVD", leave=False, delay=1):
+        codes, residuals = _code(signals, dictionary, rho, sparsity)
+        value = (residuals**2).sum() + rho * (codes**2).sum()
+        if value < least: best, least = dictionary.copy(), value
+        if done < iterations: _renew_atoms(dictionary, codes, residuals, rho)
+    return best
+
 # %% ../nbs/04_denoise.ipynb #8cb80c61
 def _owners(signals, dictionary):
     "For every signal the atom it correlates with most."
@@ -457,6 +468,7 @@ def _learn_single(signals, dictionary, iterations):
         if not len(concerned): break # a fixed point: every later round would be the same
         for j in np.intersect1d(concerned, owner):
             if grams[j].trace() > 0: dictionary[:, j] = _leading(grams[j], dictionary[:, j])
+    return dictionary
 
 # %% ../nbs/04_denoise.ipynb #17ee3883
 def _check_learning(atoms, rho, sparsity, iterations):
@@ -465,6 +477,12 @@ def _check_learning(atoms, rho, sparsity, iterations):
     check_whole("sparsity", sparsity, 1, atoms, "at most the number of atoms")
     check_whole("iterations", iterations, 0, 10**6, "rounds of learning")
     if not (isinstance(rho, Real) and 0 <= rho < np.inf): raise ValueError(f"`rho` is {rho!r}; give a finite number, at least 0.")
+
+def _make_unit(dictionary):
+    "Give every atom of a first dictionary unit norm, in place."
+    lengths = np.linalg.norm(dictionary, axis=0)
+    if not ((0 < lengths) & (lengths < np.inf)).all(): raise ValueError("`start` has an atom without a direction, zeros or values that are not finite; leave it out.")
+    dictionary /= lengths
 
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_dictionary(
@@ -480,10 +498,8 @@ def learn_dictionary(
     dictionary = dct_dictionary(signals.shape[1], atoms) if start is None else np.array(start, dtype=float)
     if dictionary.shape != (signals.shape[1], atoms):
         raise ValueError(f"`start` has shape {dictionary.shape}; signals of length {signals.shape[1]} and `atoms` = {atoms} need {(signals.shape[1], atoms)}.")
-    if sparsity == 1: _learn_single(signals, dictionary, iterations)
-    else:
-        for _ in tqdm(range(iterations), desc="K-SVD", leave=False, delay=1): _renew_atoms(dictionary, *_code(signals, dictionary, rho, sparsity), rho)
-    return dictionary
+    if start is not None: _make_unit(dictionary)
+    return _learn_single(signals, dictionary, iterations) if sparsity == 1 else _learn_several(signals, dictionary, rho, sparsity, iterations)
 
 # %% ../nbs/04_denoise.ipynb #b8ca722b
 def _projection(dictionary):

@@ -27,7 +27,7 @@ class UBICRegressor(RegressorMixin, BaseEstimator):
 
     def fit(self, X, y):
         "Choose terms and coefficients."
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
         terms = getattr(self, "feature_names_in_", None)
         system = LinearSystem(X, y, terms if terms is None else list(terms), target="y")
         self.selection_ = select(best_subsets(system, self.max_size, self.solver), self.mode, self.tau0, gamma=self.gamma)

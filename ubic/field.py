@@ -601,7 +601,7 @@ def write_atomically(
     return path
 
 # %% ../nbs/00_field.ipynb #6a25847d
-_MANIFEST = "ubic_field"
+_MANIFEST, _RESULT = "ubic_field", "ubic_result" # members that say what an archive holds
 
 def _plain(value):
     "NumPy numbers and arrays as Python ones."
@@ -812,6 +812,7 @@ def _read(path, chunks):
     options = {} if chunks is None else {"chunks": _check_chunks(chunks, kind)}
     with _reading(path):
         content = _READERS[kind](path, **options)
+        if _RESULT in content: raise ValueError("it holds a result, not a field; ubic.load_result reads it")
         if _MANIFEST in content: content = _unpack(content)
     absent = [d for d in chunks if d not in content.dims] if isinstance(chunks, Mapping) else []
     if absent: raise ValueError(f"`chunks` mentions {absent}; the file has the axes {list(content.dims)}.")

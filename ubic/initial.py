@@ -14,6 +14,7 @@ import xarray as xr
 from scipy.optimize import least_squares
 from tqdm import tqdm
 from .field import as_rng, check_whole, need
+from .saving import Result
 from .spectral import _read_frame
 
 # %% ../nbs/22a_initial.ipynb #94a479f0
@@ -181,7 +182,7 @@ _ENGINES = {"operon": _operon, "pysr": _pysr}
 
 # %% ../nbs/22a_initial.ipynb #f65632f1
 @dataclass(frozen=True, eq=False, repr=False)
-class ClosedForm:
+class ClosedForm(Result):
     "A frame as a formula."
     unknown: str
     template: object # SymPy expression with letters for the constants

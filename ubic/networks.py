@@ -17,6 +17,7 @@ import xarray as xr
 from tqdm import tqdm
 from .denoise import noise_level
 from .field import _as_path, _middle, _pick, _picture, check_field, check_whole, compute, need, write_atomically
+from .saving import Result
 from .spectral import _read_terms
 from .terms import Equation, Term, _expanded, evaluate, parse_term
 from .validation import _bic
@@ -200,7 +201,7 @@ _Training.save, _Training.resume = _save, _resume
 
 # %% ../nbs/24a_pinn.ipynb #4ed83927
 @dataclass(frozen=True, eq=False)
-class TrainedNetwork:
+class TrainedNetwork(Result):
     "A network that was trained on a field and an equation."
     problem: _Problem
     weights: np.ndarray # of the network

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
+from html import escape
 from inspect import signature
 import numpy as np
 from . import denoise as denoising
@@ -18,11 +19,12 @@ from .criterion import _places, _score, _swaps, select
 from .field import UbicWarning, check_field, check_whole, compute, is_chunked, need, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import _Refitter
+from .saving import Result
 from .subsets import _path, best_subsets
 from .terms import coefficient_error, time_derivative
 
 # %% ../nbs/10_pipeline.ipynb #7dcc991f
-class Discovery(Mapping):
+class Discovery(Result, Mapping):
     "The equation found for each unknown."
     def __init__(self,
         selections: dict, # unknown → `Selection`
@@ -57,7 +59,7 @@ class Discovery(Mapping):
 
     def _repr_html_(self):
         chosen = [selection._repr_html_() + _picture(selection.plot, "BIC, UBIC and uncertainty of the best equation of each size; the choice is ticked.") for selection in self.values()]
-        told = [f"<p>{sentence}</p>" for sentence in self._told()]
+        told = [f"<p>{escape(sentence)}</p>" for sentence in self._told()]
         judged = [] if self.validation is None else [self.validation._repr_html_() + _picture(self.validation.plot, "What can be seen of the data, the run of the equation, their difference, and how far its competitors are behind in BIC.")]
         return "".join(chosen + told + judged)
 

@@ -12,6 +12,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 from .field import UbicWarning
+from .saving import Result
 from .subsets import SubsetPath
 from .system import _check_numbers
 
@@ -69,7 +70,7 @@ def posterior(
 
 # %% ../nbs/08_posterior.ipynb #7874a29b
 @dataclass(frozen=True, eq=False, repr=False)
-class Evidence:
+class Evidence(Result):
     "Fit, score and uncertainty of each subset of a path."
     path: SubsetPath
     mode: str # "paper" or "unit_free"

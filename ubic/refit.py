@@ -10,6 +10,7 @@ import warnings
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -18,6 +19,7 @@ from threadpoolctl import threadpool_limits
 from .denoise import _noise
 from .field import UbicWarning
 from .library import _check_time_order, _chosen_box, _conservative_pieces, _contract, _GridOfBoxes, _Jets, _pick_targets, _pick_terms, _product, _product_rule, _smooth, _steps, _survey
+from .saving import Result
 from .terms import Equation, Term, by_parts, latex
 
 # %% ../nbs/09a_refit.ipynb #aed1c934
@@ -89,7 +91,7 @@ def _least_squares(X, y): # of white rows: coefficients, their covariance for un
 
 # %% ../nbs/09a_refit.ipynb #7daea731
 @dataclass(frozen=True, eq=False)
-class Refit:
+class Refit(Result):
     "Coefficients of one equation by total least squares."
     target: str
     terms: list
@@ -126,7 +128,7 @@ class Refit:
         return other.score - self.score > max(6, 2*chance)
 
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
-    def _repr_html_(self): return f"<p>${self.equation.latex}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
+    def _repr_html_(self): return f"<p>${escape(self.equation.latex)}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
 
 # %% ../nbs/09a_refit.ipynb #d95e081d
 class _Refitter:

@@ -9,12 +9,14 @@ __all__ = ['Step', 'Relevance', 'ard', 'plot_relevance', 'plot_thresholds', 'agg
 import warnings
 from collections import namedtuple
 from dataclasses import dataclass
+from html import escape
 from numbers import Real
 import numpy as np
 import pandas as pd
 from .field import UbicWarning
 from .posterior import Posterior
 from .sampling import Likelihood, _labels, likelihood
+from .saving import Result
 from .subsets import SubsetPath, _fit, _independent, _path
 from .system import LinearSystem
 
@@ -88,7 +90,7 @@ def _step(like, columns):
 
 # %% ../nbs/20d_relevance.ipynb #40da73d0
 @dataclass(frozen=True, eq=False)
-class Relevance:
+class Relevance(Result):
     "Candidates that were found relevant, fit by fit."
     likelihood: Likelihood
     threshold: float # coefficients up to it were dropped after each fit
@@ -113,7 +115,7 @@ class Relevance:
         rule = f"threshold {self.threshold:g}" if self.threshold else "no threshold"
         return f"ard on {self.likelihood.system.target}, {rule}: size {' → '.join(str(len(step.support)) for step in self.steps)}: {', '.join(map(str, self.terms)) or 'no terms'}"
 
-    def _repr_html_(self): return f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.4g}".format, na_rep="")
+    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format, na_rep="")
 
 # %% ../nbs/20d_relevance.ipynb #a8f072b2
 def _check_threshold(threshold):

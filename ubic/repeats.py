@@ -9,6 +9,7 @@ __all__ = ['scans', 'half_sample', 'Stability', 'plot_stability', 'stability', '
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from numbers import Real
 from time import perf_counter
 import numpy as np
@@ -22,6 +23,7 @@ from .denoise import noise_level
 from .field import UbicWarning, add_noise, as_rng, check_field, check_positive, check_whole, space_dims, spacing, true_pde
 from .library import _per_axis, automatic_box
 from .pipeline import discover
+from .saving import Result
 from .subsets import SubsetPath, _solver, best_subsets
 from .system import LinearSystem
 from .terms import _as_term, latex, time_derivative
@@ -97,7 +99,7 @@ def _outcome(data, run, settings, orders): # target → terms; or a sentence why
 
 # %% ../nbs/21_stability.ipynb #9b8b5fc6
 @dataclass(frozen=True, eq=False)
-class Stability:
+class Stability(Result):
     "How often each PDE came out."
     runs: pd.DataFrame # one row per run: what was varied, the value it had, and the PDE
     terms: dict # PDE → target → terms; nothing where there was no equation
@@ -129,7 +131,7 @@ def _describe(self):
     return text if reference == pde else f"{text}; with the settings as given: {reference}"
 
 Stability.__repr__ = _describe
-Stability._repr_html_ = lambda self: f"<p>{_describe(self)}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
+Stability._repr_html_ = lambda self: f"<p>{escape(_describe(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
 
 # %% ../nbs/21_stability.ipynb #d0381cdb
 def _counted(runs, outcomes, truth):
@@ -285,7 +287,7 @@ def _truth(data, first): # of the targets that were asked for, if known
 scans = {"number": tuple(round(1e-3*(1 + h), 3) for h in range(100)), "percentile": tuple(f"P{q}" for q in range(55, 101, 5))}
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Result):
     "What is chosen along scans of τ₀."
     choices: pd.DataFrame # one row per threshold: scan, tau0, size, terms, success
     truth: tuple # terms that count as success
@@ -302,7 +304,7 @@ class Sensitivity:
 
     def __repr__(self): return f"Sensitivity({self.target}: {', '.join(f'{scan} {rate:.4g}' for scan, rate in (100*self.rates).items())} % with {', '.join(self.truth)})"
 
-    def _repr_html_(self): return f"<p>{self!r}</p>{self.table().to_html(float_format='{:.4f}'.format)}"
+    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.4f}'.format)}"
 
 # %% ../nbs/21_stability.ipynb #72ecf14c
 def _scan(path, name, tau0s, truth, settings):

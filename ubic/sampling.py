@@ -13,6 +13,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from tqdm import tqdm
 from .datasets import _cached, _fingerprint, cache_folder
 from .field import UbicWarning, as_rng, check_whole, need
 from .posterior import _floor, _rows_counted
+from .saving import Result
 from .system import LinearSystem
 from .terms import _as_term, latex
 
@@ -231,7 +233,7 @@ def warn_of(
 
 # %% ../nbs/20a_sampling.ipynb #25ec865f
 @dataclass(frozen=True, eq=False)
-class CoefficientPosterior:
+class CoefficientPosterior(Result):
     "What a Bayesian model says about the coefficient of every candidate."
     model: str # its name
     likelihood: Likelihood
@@ -274,7 +276,7 @@ def _describe(self):
     return f"{self.model} on {self.likelihood.system.target}: least uncertain {', '.join(f'{self.terms[j]} ({self.uncertainty[j]:.3g})' for j in order)}"
 
 CoefficientPosterior.table, CoefficientPosterior.__repr__ = _table, _describe
-CoefficientPosterior._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.4g}".format)
+CoefficientPosterior._repr_html_ = lambda self: f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format)
 
 # %% ../nbs/20a_sampling.ipynb #801ce4d8
 def _labels(terms): return [f"${latex(_as_term(term))}$" for term in terms]

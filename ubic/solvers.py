@@ -250,6 +250,33 @@ def __getattr__(name):
     if name == "UBICOptimizer": return _optimizer()
     raise AttributeError(f"module 'ubic.solvers' has no attribute {name!r}")
 
+# %% ../nbs/07a_solvers.ipynb #cd95573d
+class _Contract:
+    "What scikit-learn asks of an estimator, where PySINDy's base class has its own ways."
+    max_iter, initial_guess, copy_X, fit_intercept, normalize_columns, unbias, positive = 1, None, True, False, False, False, False # of every optimizer, but no settings of this one
+
+    def fit(self, x_, y):
+        from sklearn.utils.validation import check_consistent_length, validate_data
+        rules = dict(dtype=float, ensure_all_finite="allow-nan")
+        x, y = validate_data(self, x_, y, validate_separately=(rules | dict(ensure_min_samples=2), rules | dict(ensure_2d=False)))
+        check_consistent_length(x, y)
+        self.flat_, y = y.ndim == 1, y.reshape(len(y), -1)
+        known = ~(np.isnan(x).all(axis=1) | np.isnan(y).all(axis=1))
+        self._reduce(x[known], y[known])
+        self.ind_, self.history_, self.intercept_, self.n_iter_ = self.coef_ != 0, [self.coef_], 0.0, 1
+        return self
+
+    def predict(self, x):
+        found = super().predict(x)
+        return found[:, 0] if self.flat_ else found
+
+    def set_params(self, **settings): return super().set_params(**settings) or self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
 # %% ../nbs/07a_solvers.ipynb #8c52a5c5
 @cache
 def _optimizer():
@@ -257,16 +284,14 @@ def _optimizer():
     from pysindy.optimizers.base import BaseOptimizer
     from ubic.criterion import select
 
-    class UBICOptimizer(BaseOptimizer):
+    class UBICOptimizer(_Contract, BaseOptimizer):
         "Best subsets and UBIC as an optimizer of PySINDy; `selections_` has one `Selection` per target."
         def __init__(self,
             max_size: int | None = None, # largest number of terms; None for as many as can be searched
             solver: str = "exact", # of the best-subset problem
             mode: str = "unit_free", # or "paper"
             tau0=None, # threshold of Algorithm 1
-        ):
-            super().__init__(unbias=False)
-            self.max_size, self.solver, self.mode, self.tau0 = max_size, solver, mode, tau0
+        ): self.max_size, self.solver, self.mode, self.tau0 = max_size, solver, mode, tau0
 
         def _reduce(self, x, y):
             columns, self.selections_ = np.flatnonzero(x.any(axis=0)), [] # columns of zeros are left out

@@ -8,6 +8,7 @@ __all__ = ['CrossValidation', 'cross_validate', 'plot_cross_validation', 'weak_i
 # %% ../nbs/21a_splits.ipynb #9496d03d
 import warnings
 from dataclasses import dataclass
+from html import escape
 from inspect import signature
 from itertools import product
 import numpy as np
@@ -15,6 +16,7 @@ import pandas as pd
 from tqdm import tqdm
 from .field import UbicWarning, as_rng, check_field, check_whole, spacing
 from .library import _asked, _fewest, _survey, automatic_box, weak
+from .saving import Result
 from .subsets import best_subsets
 from .system import LinearSystem
 
@@ -53,7 +55,7 @@ def _check_pairs(pairs, system):
 
 # %% ../nbs/21a_splits.ipynb #82e699ed
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
+class CrossValidation(Result):
     "BIC along the path on training and on validation rows, split by split."
     sizes: np.ndarray
     train: np.ndarray # splits × sizes
@@ -74,7 +76,7 @@ class CrossValidation:
 
     def __repr__(self): return f"CrossValidation({self.target}: size {self.size} on validation rows, {self.train_size} on training rows, {len(self.train)} split{'s' if len(self.train) > 1 else ''})"
 
-    def _repr_html_(self): return f"<p>{self!r}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
+    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
 
 # %% ../nbs/21a_splits.ipynb #c1c04aa0
 def cross_validate(

@@ -10,6 +10,7 @@ import warnings
 from collections import namedtuple
 from dataclasses import dataclass, field
 from functools import cache
+from html import escape
 from inspect import signature
 from math import comb
 from time import perf_counter
@@ -18,11 +19,12 @@ import pandas as pd
 from numba import njit
 from tqdm import tqdm
 from .field import UbicWarning, check_positive, check_whole
+from .saving import Result
 from .system import LinearSystem, _dependent
 
 # %% ../nbs/07_subsets.ipynb #2579f1cc
 @dataclass(frozen=True, eq=False)
-class SubsetPath:
+class SubsetPath(Result):
     "The best subset of candidates for each support size."
     system: LinearSystem
     supports: list # of tuples of column numbers, one per size
@@ -44,7 +46,7 @@ class SubsetPath:
                 "unexplained": self.rss/np.sum(self.system.R[:, -1]**2)}
         return pd.DataFrame(rows, index=pd.Index(self.sizes, name="size"))
 
-    def _repr_html_(self): return f"<p>{self!r}</p>" + self.table().to_html()
+    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>" + self.table().to_html()
 
     def __repr__(self):
         how = "exact" if self.exact else f"gap at most {max(self.certificate['gap']):.2%}" if "gap" in self.certificate else "heuristic"

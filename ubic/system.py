@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg.lapack import dgeqrf
 from .field import UbicWarning, check_positive, check_whole
+from .saving import Result
 from .terms import Term, _as_term, latex
 
 # %% ../nbs/05_system.ipynb #db2ad48d
@@ -90,7 +91,7 @@ def of_target(
     return one
 
 # %% ../nbs/05_system.ipynb #754e8aca
-class LinearSystem:
+class LinearSystem(Result):
     "Candidates `X`, target `y` and their names: what every library returns and every solver takes."
     def __init__(self,
         X, # rows × candidates

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from html import escape
 from math import prod
 
 # %% ../nbs/23_validation.ipynb #30a90313
@@ -25,6 +26,7 @@ from .denoise import noise_level
 from .field import _as_path, _middle, check_field, check_whole, compute, space_dims, spacing
 from .pipeline import Discovery
 from .criterion import Selection
+from .saving import Result
 from .spectral import _MIN_MODES, _check_terms, _first_order, _read_terms, _Solver, is_periodic
 from .subsets import best_subsets
 from .terms import Equation, parse_term, time_derivative
@@ -390,7 +392,7 @@ _EQUAL = 0.5
 def _named(pde): return "; ".join(f"{left}: {', '.join(map(str, terms))}" for left, terms in pde.items())
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class Validation(Result):
     "How well the chosen PDE and its competitors reproduce the data."
     scores: pd.DataFrame # one row per PDE, the chosen one first: terms, size, BIC, how far behind the best, what is left in units of the noise, time of divergence
     equations: list # the chosen PDE, with coefficients as fitted to the states
@@ -437,7 +439,7 @@ def _sentences(self):
 
 Validation.sentences = property(lambda self: list(_sentences(self)))
 Validation.__repr__ = lambda self: "\n".join([*map(str, self.equations), *self.sentences])
-Validation._repr_html_ = lambda self: "".join([f"<p>${equation.latex}$</p>" for equation in self.equations] + [f"<p>{sentence}</p>" for sentence in self.sentences]) + self.scores.to_html(float_format="{:.5g}".format, na_rep="")
+Validation._repr_html_ = lambda self: "".join([f"<p>${escape(equation.latex)}$</p>" for equation in self.equations] + [f"<p>{escape(sentence)}</p>" for sentence in self.sentences]) + self.scores.to_html(float_format="{:.5g}".format, na_rep="")
 
 # %% ../nbs/23_validation.ipynb #65fb7448
 def _scores(candidates, bic, left, lost): # the table

@@ -8,6 +8,7 @@ __all__ = ['gaussian_rows', 'draw_subset', 'sampled_rows', 'Uwaic', 'plot_uwaic'
 # %% ../nbs/20e_waic.ipynb #94ec9b34
 from dataclasses import dataclass
 from functools import cache as remember
+from html import escape
 from numbers import Real
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from .criterion import _plot_choice
 from .field import need
 from .posterior import evidence, posterior
 from .sampling import Likelihood, check_sampling, diagnostics, likelihood, nuts_chain, sampled, warn_of
+from .saving import Result
 from .subsets import SubsetPath
 from .terms import _as_term, latex
 
@@ -125,7 +127,7 @@ def _flat(draws, variable): return draws.posterior[variable].values.reshape(-1, 
 
 # %% ../nbs/20e_waic.ipynb #47a324c2
 @dataclass(frozen=True, eq=False)
-class Uwaic:
+class Uwaic(Result):
     "Predictive fit of each subset of a path, and what it costs."
     path: SubsetPath
     method: str # "gaussian" or "mcmc"
@@ -170,7 +172,7 @@ def _describe(self):
     return f"UWAIC of {self.path.system.target}: size {self.size} of {self.path.sizes[-1]} ({', '.join(map(str, self.terms))}), λ_U = {self.lam:g}, {self.method}, {self.mode.replace('_', '-')} mode; {other}"
 
 Uwaic.table, Uwaic.__repr__ = _table, _describe
-Uwaic._repr_html_ = lambda self: f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.5g}".format)
+Uwaic._repr_html_ = lambda self: f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.5g}".format)
 
 # %% ../nbs/20e_waic.ipynb #8da24935
 def plot_uwaic(

@@ -9,6 +9,7 @@ __all__ = ['Explorer', 'plot_explorer', 'explore']
 import os, sys
 from dataclasses import replace
 from functools import cached_property
+from html import escape
 import numpy as np
 import xarray as xr
 from .criterion import Selection, _advice, _summary, _ubic, tune
@@ -140,10 +141,10 @@ def _moved(self, name, value):
 
 # %% ../nbs/11a_explore.ipynb #ccfeb07e
 def _page(self): # equation, numbers and picture
-    advice = "".join(f"<p><em>{sentence}</em></p>" for sentence in self.view.sentences)
+    advice = "".join(f"<p><em>{escape(sentence)}</em></p>" for sentence in self.view.sentences)
     caption = "BIC, UBIC and uncertainty, with the size in view ticked" + ("." if self.maps is None else "; the field, and what the equation leaves of its time derivative.")
     picture = _picture(self.plot, caption).replace("<img", "<img style='max-width:100%'")
-    return f"<p>${self.view.equation.latex}$</p><p>{_summary(self.view)}</p>{advice}{picture}"
+    return f"<p>${escape(self.view.equation.latex)}$</p><p>{escape(_summary(self.view))}</p>{advice}{picture}"
 
 def _controls(self): # sliders above, the page below
     widgets = need("ipywidgets", '"ubic[widgets]"')

@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help discover test lab docs paper bench scoreboard export shape lint road clean
+.PHONY: help discover test lab docs paper bench bench-full scoreboard export shape lint road clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 discover: $(VENV)/.core ## find the PDE behind a Burgers field with 30 % noise, and draw it
 	@mkdir -p out
@@ -28,7 +28,10 @@ docs: $(VENV)/.all ## build the site in _docs
 paper: $(VENV)/.all ## run every notebook in full, slow cells included, and keep the results
 	@$(RUN) tools/run_notebooks.py --jobs $(JOBS)
 
-bench: $(VENV)/.all ## measure speed beside other packages
+bench: $(VENV)/.all ## measure speed beside other packages at small sizes, in ten minutes, for out/benchmarks
+	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m benchmarks
+
+bench-full: $(VENV)/.all ## measure all of it at full size, on a quiet machine, for the tables of the project
 	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m benchmarks --full
 
 scoreboard: $(VENV)/.all ## find fourteen PDEs that are not in the paper, at four noise levels
@@ -38,6 +41,7 @@ export: $(VENV)/.all ## for authors: write from the notebooks the package, READM
 	@$(BIN)/nbdev_export
 	@$(BIN)/nbdev_clean
 	@$(RUN) tools/contents.py
+	@$(RUN) tools/speed.py
 	@$(RUN) tools/shape.py > /dev/null
 	@$(RUN) tools/results.py
 	@$(RUN) tools/readme.py

@@ -1,56 +1,99 @@
-"""All benchmarks in one run and one table.  usage: python -m benchmarks [--full]"""
+"""All benchmarks in one run: a table of ratios, curves of growth, and what they were measured with.  usage: python -m benchmarks [--full] [group ...]"""
 import argparse
 import importlib
-import inspect
 import json
 import os
 import platform
 import sys
 import time
-from importlib.metadata import version
+import warnings
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pandas as pd
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from benchmarks.harness import COLUMNS, results, say, write
+from ubic.field import write_atomically
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = "ubic numpy scipy xarray pandas numba scikit-learn pysindy dictlearn findiff torch".split()
-SAME_COLUMN = {"max_difference": "agreement", "difference": "agreement"}
+GROUPS = "library search denoise discovery bayes pinn memory".split()
+PACKAGES = "ubic numpy scipy xarray pandas numba".split()
+PEERS = "pysindy scikit-learn dictlearn abess gurobipy pyscipopt pymc nutpie torch dask".split()
 
 
-def collect(module, full):
-    "The table of one benchmark module, with the column names all of them share."
-    main = importlib.import_module(f"benchmarks.{module}").main
-    table = main(quick=False) if full and "quick" in inspect.signature(main).parameters else main()
-    return table.rename(columns=lambda column: column.replace(" ", "_")).rename(columns=SAME_COLUMN)
+def installed(package):
+    try: return version(package)
+    except PackageNotFoundError: return "not installed"
 
 
-def environment():
-    "What the numbers depend on: interpreter, packages, processor."
-    return {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine(), "cpu_count": os.cpu_count(),
-            "threads": os.environ.get("OMP_NUM_THREADS", "default"), "packages": {package: version(package) for package in PACKAGES}}
+def processor():
+    "Its name, as the system tells it."
+    try: lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError: return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def write(name, content):
-    "Write a file of results in one step."
-    fresh = HERE / f"{name}.new"
-    fresh.write_text(content, encoding="utf-8")
-    os.replace(fresh, HERE / name)
+def environment(full):
+    "What the numbers depend on: interpreter, packages, processor, threads, and what else it was doing."
+    return {"full": full, "python": platform.python_version(), "system": platform.system(), "machine": platform.machine(), "processor": processor(), "cores": os.cpu_count(),
+            "load before": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None, "BLAS threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
+            "packages": {package: installed(package) for package in PACKAGES}, "peers": {package: installed(package) for package in PEERS}, "measured": {}}
+
+
+def read(file): return pd.read_csv(file) if file.exists() else pd.DataFrame()
+
+
+class Run:
+    "Tables in a folder that grow group by group; rows of groups that are not measured again stay."
+    def __init__(self, folder, full, groups):
+        self.folder, self.full, self.failed = folder, full, []
+        self.about, file = environment(full), folder/"environment.json"
+        before = json.loads(file.read_text(encoding="utf-8")).get("measured", {}) if file.exists() else {}
+        self.about["measured"] = {group: when for group, when in before.items() if group not in groups}
+        table = read(folder/"results.csv")
+        self.rows = [row for row in table.to_dict("records") if row.get("group") not in {None, *groups}]
+
+    def jobs(self, group): return results(importlib.import_module(f"benchmarks.{'growth' if group == 'growth' else f'bench_{group}'}").jobs(self.full), self.failed)
+
+    def compare(self, group):
+        for row in self.jobs(group):
+            self.rows.append({"group": group, **row})
+            say(f"{row['ratio']:9.3g}  {row['name']} / {row['peer']}")
+            table = pd.DataFrame(self.rows, columns=COLUMNS)
+            write(table.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable"), self.folder/"results.csv")
+
+    def grow(self):
+        rows = []
+        for curve in self.jobs("growth"):
+            rows += curve
+            say(f"{curve[0]['exponent']:9.2f}  {curve[0]['stage']} against {curve[0]['against']}")
+            write(pd.DataFrame(rows), self.folder/"growth.csv")
+
+    def measure(self, group):
+        start = time.perf_counter()
+        if group == "growth": self.grow()
+        else: self.compare(group)
+        self.about["measured"][group] = f"{date.today()}, {time.perf_counter() - start:.0f} s"
+        write_atomically(self.folder/"environment.json", lambda file: file.write((json.dumps(self.about, indent=1, ensure_ascii=False) + "\n").encode()))
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="All benchmarks in one run and one table.")
-    parser.add_argument("--full", action="store_true", help="the larger sizes, where a benchmark has them")
-    full = parser.parse_args().full
-    tables = []
-    for module in sorted(path.stem for path in HERE.glob("bench_*.py")):
-        start = time.perf_counter()
-        tables.append(collect(module, full))
-        print(f"{module}: {len(tables[-1])} comparisons in {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
-    table = pd.concat(tables, ignore_index=True)
-    write("results.csv", table.to_csv(index=False, float_format="%.4g"))
-    write("environment.json", json.dumps(environment(), indent=1) + "\n")
-    print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
-    print(f"\nWritten to {HERE.name}/results.csv and {HERE.name}/environment.json")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("  ")[0])
+    parser.add_argument("groups", nargs="*", metavar="group", default=GROUPS + ["growth"], help=f"measure these only, and keep the rest of the tables: {', '.join(GROUPS)}, growth")
+    parser.add_argument("--full", action="store_true", help="full sizes, for the tables of the project in benchmarks; otherwise small ones, for out/benchmarks")
+    args = parser.parse_args()
+    if unknown := set(args.groups) - {*GROUPS, "growth"}: parser.error(f"there is no group {', '.join(sorted(unknown))}; groups are {', '.join(GROUPS)}, growth")
+    folder = HERE if args.full else HERE.parent/"out"/"benchmarks"
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["OMP_NUM_THREADS"] = "1" # of processes that are started
+    with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
+        run = Run(folder, args.full, args.groups)
+        for group in args.groups: run.measure(group)
+    if run.rows: print(pd.DataFrame(run.rows, columns=COLUMNS)[["name", "peer", "ours_s", "peer_s", "ratio", "ratio_low", "ratio_high"]].to_string(index=False, float_format=lambda value: f"{value:.3g}"))
+    print(f"\nWritten to {folder.relative_to(HERE.parent)}: results.csv, growth.csv, environment.json" + f"; {len(run.failed)} failed"*bool(run.failed))
+    return int(bool(run.failed))
 
 
-if __name__ == "__main__": main()
+if __name__ == "__main__": sys.exit(main())

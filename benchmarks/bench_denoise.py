@@ -1,65 +1,91 @@
-"""Sparse coding and K-SVD beside their maintained peers, in one run, one thread each.  usage: python benchmarks/bench_denoise.py"""
-import time
-import warnings
+"""Sparse coding, K-SVD, Savitzky–Golay filters and truncation, each beside the package that people use for it."""
+from functools import cache, partial
 
 import numpy as np
-import pandas as pd
-from dictlearn import DictionaryLearning
-from sklearn.linear_model import orthogonal_mp_gram
-from threadpoolctl import threadpool_limits
+from scipy.linalg import svd as full_svd
+from scipy.signal import convolve2d, savgol_filter
+from scipy.sparse.linalg import svds
 
+from benchmarks.harness import compare
 from ubic import datasets
-from ubic.denoise import Patches, dct_dictionary, learn_dictionary, omp_code
-from ubic.field import add_noise
+from ubic.denoise import Patches, dct_dictionary, learn_dictionary, omp_code, plane_kernel, savgol, savgol2d, svd
+from ubic.field import add_noise, as_field
 
 
-def best_time(function, repeats):
-    "Least wall time of several calls, and the last result."
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return min(times), result
+def difference(mine, theirs): return f"largest difference {np.abs(mine - theirs).max():.0e}"
 
 
-def compare(name, ours, peer, difference, repeats=5):
-    "One row of the table; the first call of ours, which may compile, does not count."
-    ours()
-    ours_s, mine = best_time(ours, repeats)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        peer_s, theirs = best_time(peer, 2)
-    return {"name": name, "ours s": ours_s, "peer s": peer_s, "ratio": peer_s / ours_s, "max difference": difference(mine, theirs)}
+@cache
+def noisy_burgers(): return add_noise(datasets.burgers(), 30, seed=0)
 
 
-def coding(what, signals, dictionary, sparsity):
-    "Orthogonal matching pursuit against scikit-learn."
-    return compare(f"OMP, {len(signals)} {what}, {sparsity} of {dictionary.shape[1]} atoms / orthogonal_mp_gram",
-                   lambda: omp_code(dictionary, signals, sparsity),
-                   lambda: orthogonal_mp_gram(dictionary.T @ dictionary, dictionary.T @ signals.T, n_nonzero_coefs=sparsity).T,
-                   lambda a, b: np.abs(a - b).max())
+@cache
+def patches(): return Patches(noisy_burgers().u.values, 8)
 
 
-def learning(signals, sparsity, iterations):
-    "K-SVD against dictlearn, from the same first dictionary; atoms may differ in sign."
-    length = signals.shape[1]
-    peer = DictionaryLearning(32, fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=iterations, replace_unused_atoms="no", dict_init=dct_dictionary(length, 32).T)
-    return compare(f"K-SVD, {len(signals)} patches, sparsity {sparsity}, {iterations} rounds / dictlearn",
-                   lambda: learn_dictionary(signals, 32, rho=0.0, sparsity=sparsity, iterations=iterations),
-                   lambda: peer.fit(signals).components_.T,
-                   lambda a, b: np.abs(a * np.sign((a * b).sum(axis=0)) - b).max(), repeats=2)
+@cache
+def dictionary(): return learn_dictionary(patches(), iterations=5)
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")
-def main() -> pd.DataFrame:
-    "All comparisons, on patches of the Burgers field with 30 % noise."
-    patches = Patches(add_noise(datasets.burgers(), 30, seed=0).u.values, 8)
-    dictionary = learn_dictionary(patches, iterations=5)
-    exact = omp_code(dictionary, patches[::10], 3) @ dictionary.T # signals at which the pursuit ends early
-    rows = [coding("patches", patches[::4], dictionary, 6), coding("exact sums of 3", exact, dictionary, 6), coding("patches", patches[::10], dictionary, 31)]
-    rows += [learning(patches[::4], 1, 5), learning(patches[::4], 3, 5)]
-    return pd.DataFrame(rows)
+@cache
+def spiral(n, frames=201):
+    "A turning spiral with 10 % noise, of the size of the paper's reaction–diffusion field for 256 points."
+    c, t = np.linspace(-10, 10, n, endpoint=False), np.linspace(0, 10, frames)
+    turn = (np.arctan2(c, c[:, None]) - np.hypot(c[:, None], c))[..., None] + t
+    return add_noise(as_field(np.tanh(np.hypot(c[:, None], c))[..., None]*np.cos(turn), dims=("x", "y", "t"), x=c, y=c, t=t), 10, seed=0)
 
 
-if __name__ == "__main__": print(main().to_string(index=False, float_format=lambda v: f"{v:.3g}"))
+def coding(every, sparsity, exact=False):
+    "Orthogonal matching pursuit; at sums of three atoms the pursuit ends early."
+    atoms, signals = dictionary(), patches()[::every]
+    if exact: signals = omp_code(atoms, signals, 3) @ atoms.T
+    def theirs():
+        from sklearn.linear_model import orthogonal_mp_gram
+        return orthogonal_mp_gram(atoms.T @ atoms, atoms.T @ signals.T, n_nonzero_coefs=sparsity).T
+    return compare(f"OMP, {len(signals)} {'exact sums of 3' if exact else 'patches'}, {sparsity} of {atoms.shape[1]} atoms", "scikit-learn orthogonal_mp_gram", lambda: omp_code(atoms, signals, sparsity), theirs, difference)
+
+
+def learning(sparsity, rounds, every=4):
+    "K-SVD from the same first dictionary; atoms may differ in sign."
+    signals = patches()[::every]
+    def theirs():
+        from dictlearn import DictionaryLearning
+        return DictionaryLearning(32, fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=rounds, replace_unused_atoms="no", dict_init=dct_dictionary(64, 32).T).fit(signals).components_.T
+    return compare(f"K-SVD, {len(signals)} patches, sparsity {sparsity}, {rounds} rounds", "dictlearn", lambda: learn_dictionary(signals, 32, rho=0.0, sparsity=sparsity, iterations=rounds), theirs,
+                   lambda mine, other: difference(mine*np.sign((mine*other).sum(axis=0)), other))
+
+
+def filter_of_lines(window=33):
+    "Along one axis, line by line."
+    ds = add_noise(datasets.kdv(), 30, seed=0)
+    def theirs(): return np.stack([savgol_filter(line, window, 2) for line in ds.u.values.T], axis=1)
+    return compare(f"Savitzky–Golay over {window} points of {ds.sizes['t']} lines", "scipy savgol_filter line by line", lambda: savgol(ds, window).u.values, theirs, difference)
+
+
+def filter_of_frames(n, window=7):
+    "In the plane, frame by frame."
+    ds = spiral(n)
+    def theirs(): return np.stack([convolve2d(ds.u.values[..., k], plane_kernel(window), mode="same", boundary="symm") for k in range(ds.sizes["t"])], axis=-1)
+    return compare(f"Savitzky–Golay {window} × {window} of {ds.sizes['t']} frames of {n} × {n}", "scipy convolve2d frame by frame", lambda: savgol2d(ds, window).u.values, theirs, difference)
+
+
+def truncation(n, peer, rank=10):
+    "Space × time at a low rank."
+    ds = spiral(n)
+    matrix = ds.u.values.reshape(-1, ds.sizes["t"])
+    def theirs():
+        left, values, right = svds(matrix, rank, random_state=0) if peer == "svds" else full_svd(matrix, full_matrices=False)
+        return (left[:, :rank]*values[:rank]) @ right[:rank]
+    return compare(f"rank {rank} of {matrix.shape[0]} × {matrix.shape[1]}", f"scipy {peer}", lambda: svd(ds, rank).u.values.reshape(matrix.shape), theirs, difference)
+
+
+def jobs(full):
+    n = 256 if full else 128
+    yield partial(coding, 4, 6)
+    yield partial(coding, 10, 6, exact=True)
+    yield partial(coding, 10, 31)
+    yield partial(learning, 1, 5)
+    yield partial(learning, 3, 5)
+    yield filter_of_lines
+    yield partial(filter_of_frames, n)
+    for peer in ("svd", "svds"): yield partial(truncation, n, peer)

@@ -1,36 +1,35 @@
-"""Peak memory of the library of a field in a store, while its record grows, beside the same in memory.  usage: python -m benchmarks.bench_memory [--full]"""
-import argparse
+"""Time and peak of memory of libraries that are made piece by piece, beside the same with everything in memory. Linux only.
+
+Each measurement is a process of its own, so that its peak is its own: python -m benchmarks.bench_memory TASK HOW ARGUMENT..."""
 import json
 import subprocess
 import sys
 import tempfile
+import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.bench_core import row
+from benchmarks.harness import Measured, apart, compare
 
-CHILD = """
-import json, sys, time
-import ubic
-from benchmarks.bench_memory import peak_kilobytes
-from ubic import library
-path, chunked, terms = sys.argv[1], sys.argv[2] == "chunks", sys.argv[3].split()
-library.weak(ubic.as_field(ubic.datasets.burgers().u.values[:64, :64], dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
-start, before = time.perf_counter(), peak_kilobytes()
-system = library.weak(ubic.load(path, chunks={"t": 16} if chunked else None), terms=terms)
-print(json.dumps({"seconds": time.perf_counter() - start, "MB": (peak_kilobytes() - before)/1024, "R": abs(system.R).tolist()}))
-"""
+ROOT = Path(__file__).resolve().parent.parent
 TERMS = "u u^2 u_x u_y u_xx u_yy u*u_x u*u_y".split()
 
 
 def peak_kilobytes():
-    "Of this process since it began; `getrusage` would begin with the peak of the parent. Linux only."
+    "Of this process since it began; `getrusage` would begin with the peak of the parent."
     return int(next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")).split()[1])
 
 
-def write(path, n, frames):
+def watched(function):
+    "Seconds, megabytes above what was there before, and the triangle of a system, in a form that can be printed."
+    start, before = time.perf_counter(), peak_kilobytes()
+    R = function()
+    return {"seconds": time.perf_counter() - start, "MB": (peak_kilobytes() - before)/1024, "R": np.abs(R).tolist()}
+
+
+def write_waves(path, n, frames):
     "A field of drifting, decaying waves, written chunk by chunk."
     import dask.array as da
     import xarray as xr
@@ -44,50 +43,57 @@ def write(path, n, frames):
     save_field(xr.Dataset({"u": (("x", "y", "t"), u)}, {"x": c, "y": c, "t": 0.2*np.arange(frames)}), path)
 
 
-def measure(path, how):
-    "A process of its own, so that its peak is its own."
-    run = subprocess.run([sys.executable, "-c", CHILD, str(path), how, " ".join(TERMS)], capture_output=True, text=True, check=True)
-    return json.loads(run.stdout.splitlines()[-1])
+def weak_of_store(how, path):
+    "The weak library of a field in a store, chunk by chunk or loaded before."
+    import ubic
+    ubic.library.weak(ubic.as_field(ubic.datasets.burgers().u.values[:64, :64], dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
+    return watched(lambda: ubic.library.weak(ubic.load(path, chunks={"t": 16} if how == "pieces" else None), terms=TERMS).R)
 
 
-WAKE = """
-import json, time
-import numpy as np
-from benchmarks.bench_memory import peak_kilobytes
-from ubic.field import as_field
-from ubic.library import strong
-from ubic.recipes import paper_terms
-x, y, t = np.linspace(0, 6.5, {0}), np.linspace(0, 3.4, {1}), 0.2*np.arange({2})
-def wave(k): return np.sin(k*x[:, None, None] - 0.5*k*t)*np.cos(y[:, None]) + 0.1*np.sin(3*x[:, None, None] + k*y[:, None])
-ds = as_field({{"w": wave(1), "u": wave(2), "v": wave(3)}}, dims=("x", "y", "t"), x=x, y=y, t=t)
-strong(ds.isel(t=slice(0, 15)), "w", terms=paper_terms["navier_stokes"])
-before, start = peak_kilobytes(), time.perf_counter()
-system = strong(ds, "w", terms=paper_terms["navier_stokes"])
-print(json.dumps({{"seconds": time.perf_counter() - start, "MB": (peak_kilobytes() - before)/1024, "rows": system.n}}))
-"""
+def strong_of_wake(how, *sizes):
+    "The strong library of a field like the paper's wake, tile by tile or as one table."
+    from ubic.field import as_field, spacing
+    from ubic.library import difference, strong
+    from ubic.recipes import paper_terms
+    from ubic.system import triangle
+    from ubic.terms import evaluate, parse_term
+    x, y, t = (np.linspace(0, end, int(size)) for end, size in zip((6.5, 3.4, 30), sizes))
+    def wave(k): return np.sin(k*x[:, None, None] - 0.5*k*t)*np.cos(y[:, None]) + 0.1*np.sin(3*x[:, None, None] + k*y[:, None])
+    ds, terms = as_field({"w": wave(1), "u": wave(2), "v": wave(3)}, dims=("x", "y", "t"), x=x, y=y, t=t), paper_terms["navier_stokes"]
+    def derivative(name, axes): return difference(ds[name].values, spacing(ds, axes[0]), len(axes), "xyt".index(axes[0]), 4)
+    def table():
+        values = {name: ds[name].values for name in ds.data_vars}
+        return triangle(np.stack([evaluate(parse_term(term), values, derivative).ravel() for term in [*terms, "w_t"]], axis=1))
+    strong(ds.isel(t=slice(0, 15)), "w", terms=terms) # compiled beforehand
+    return watched(table if how == "whole" else lambda: strong(ds, "w", terms=terms).R)
 
 
-def wake(quick):
-    "The strong library of a field of the size of the paper's wake: 19 candidates, as many rows as points."
-    run = subprocess.run([sys.executable, "-c", WAKE.format(*((80, 60, 60) if quick else (325, 170, 151)))], capture_output=True, text=True, check=True)
-    found = json.loads(run.stdout.splitlines()[-1])
-    return {"name": f"strong library of {found['rows']} rows and 19 candidates, peak {found['MB']:.0f} MB above the field / table of {8*20*found['rows']/2**20:.0f} MB", "ours_s": found["seconds"]}
+def measure(task, how, *arguments):
+    run = subprocess.run([sys.executable, "-m", "benchmarks.bench_memory", task, how, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT)
+    if run.returncode: raise RuntimeError(run.stderr)
+    done = json.loads(run.stdout.splitlines()[-1])
+    return Measured(done["seconds"], done)
 
 
-def main(quick=True):
-    n, base, rows = (96, 32, []) if quick else (256, 64, [])
+def pieces_or_whole(name, peer, task, *arguments):
+    def agreement(mine, theirs): return f"largest difference {apart(mine['R'], np.array(theirs['R'])):.0e}; peaks {mine['MB']:.0f} and {theirs['MB']:.0f} MB"
+    return compare(name, peer, lambda: measure(task, "pieces", *arguments), lambda: measure(task, "whole", *arguments), agreement, repeats=3)
+
+
+def store(n, frames):
     with tempfile.TemporaryDirectory() as folder:
-        for factor in (1, 2, 4, 8, 16):
-            path = Path(folder)/f"{factor}.zarr"
-            write(path, n, base*factor)
-            lazy, whole = measure(path, "chunks"), measure(path, "memory")
-            R, other = np.array(lazy["R"]), np.array(whole["R"])
-            name = f"weak library of a store of {8*n*n*base*factor/2**20:.0f} MB, peak {lazy['MB']:.0f} MB / loaded, peak {whole['MB']:.0f} MB"
-            rows.append(row(name, lazy["seconds"], whole["seconds"], f"largest difference {np.abs(R - other).max()/other.max():.1e}"))
-    return pd.DataFrame([*rows, wake(quick)])
+        path = Path(folder)/"field.zarr"
+        write_waves(path, n, frames)
+        return pieces_or_whole(f"weak library of a store of {8*n*n*frames/2**20:.0f} MB", "loaded into memory", "weak_of_store", path)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="larger fields")
-    print(main(quick=not parser.parse_args().full).to_string())
+def wake(*sizes): return pieces_or_whole(f"strong library of {np.prod(sizes)} rows and 19 candidates, tile by tile", "as one table", "strong_of_wake", *sizes)
+
+
+def jobs(full):
+    n, first = (256, 64) if full else (96, 64)
+    for factor in (1, 2, 4, 8, 16)[::1 if full else 2]: yield partial(store, n, first*factor)
+    yield partial(wake, *((325, 170, 151) if full else (80, 60, 60)))
+
+
+if __name__ == "__main__": print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

@@ -2,13 +2,12 @@
 
 Writes nbs/sidebar.yml, which Quarto reads, and the tables in nbs/index.ipynb; tools/build_docs.py takes the same order.
 """
-import json
 import re
 from fnmatch import fnmatch
 
 import yaml
 
-from generated import NOTEBOOKS, find_notebooks, keep_in_step, read_cells, text
+from generated import NOTEBOOKS, find_notebooks, keep_in_step, read_cells, text, with_prose
 
 SECTIONS = { # section: what is said about it, and its pages; a page that is named goes there, a pattern takes the others it fits
     "Get started": ("From your own data to an equation.", "index tutorials/your_own* tutorials/*uncertainty* tutorials/*"),
@@ -69,10 +68,7 @@ def tables():
 
 def front_page():
     "The front page with its tables made again."
-    nb = json.loads((NOTEBOOKS / "index.ipynb").read_text(encoding="utf-8"))
-    for cell in nb["cells"]:
-        if text(cell["source"]).startswith("## Chapters"): cell["source"] = tables().splitlines(keepends=True)
-    return json.dumps(nb, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    return with_prose(NOTEBOOKS / "index.ipynb", lambda prose: tables() if prose.startswith("## Chapters") else prose)
 
 
 if __name__ == "__main__": keep_in_step({NOTEBOOKS / "sidebar.yml": sidebar(), NOTEBOOKS / "index.ipynb": front_page()}, __doc__)

@@ -22,6 +22,14 @@ def find_notebooks():
     return sorted(path for path in NOTEBOOKS.rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(NOTEBOOKS).parts))
 
 
+def with_prose(path, change):
+    "A notebook with its Markdown cells changed by a function from text to text."
+    nb = json.loads(path.read_text(encoding="utf-8"))
+    for cell in nb["cells"]:
+        if cell["cell_type"] == "markdown": cell["source"] = change(text(cell["source"])).splitlines(keepends=True)
+    return json.dumps(nb, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+
 def between(old, name, new):
     "A text with the part between its two markers replaced."
     start, end = f"<!-- {name}: made by `make export` -->\n", f"<!-- end of {name} -->"

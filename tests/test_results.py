@@ -48,6 +48,11 @@ def test_every_experiment_has_a_section(tool):
     assert all((ROOT / "nbs" / f"{notebook}.ipynb").exists() for *_, notebook in tool.SECTIONS)
 
 
+def test_tables_of_the_paper_are_listed_in_full(tool):
+    cells = NUMBERS.assign(table=NUMBERS["source"].str.extract(r"(Table \d)")[0]).drop_duplicates(["table", *tool.PLACE[1:]]).groupby("table").size()
+    assert cells.to_dict() == {"Table 1": 90, "Table 2": 32, "Table 3": 6, "Table 4": 9, "Table 5": 12, "Table 6": 24} # the networks of Table 5 are those of Table 3
+
+
 def test_importing_the_package_does_not_read_it():
     command = "import sys, ubic; assert 'ubic.recipes' not in sys.modules; ubic.recipes; assert 'ubic.recipes' in sys.modules"
     assert subprocess.run([sys.executable, "-c", command], cwd=ROOT).returncode == 0

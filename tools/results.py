@@ -20,12 +20,12 @@ NAMES = {"lam": "λ", "size": "terms", "uncertainty": "U", "number": "rate over 
          "training": "terms, training rows", "validation": "terms, validation rows", "PIP": "probability", "factor": "uncertainty factor"}
 VERDICTS = {True: "yes", False: "**no**", None: ""}
 PLACE = ["experiment", "dataset", "target", "denoised", "key", "quantity"]
-KEYS = {"noise": "{} % noise", "slab_terms": "`{}`", "horseshoe": "`{}`", "relevance": "threshold {}", "refits": "{}", "splits": "{}", "split_curves": "{}", "variants": "{}", "starts": "{} constants"}  # others are sizes
+KEYS = {"noise": "{} % noise", "slab_terms": "`{}`", "horseshoe": "`{}`", "relevance": "threshold {}", "refits": "{}", "splits": "{}", "split_curves": "{}", "variants": "{}", "starts": "{} constants", "parts": "{} part"}  # others are sizes
 SECTIONS = [  # title, where it is in the paper, experiments, notebook
     ("Denoising table", "Main text, Table 2 and Figures 2 and 4", ["denoising"], "paper/denoising_table"),
     ("BIC and uncertainty along the paths", "Main text, Figures 2 and 4", ["curves", "tuning"], "supplement/g_ubic"),
     ("Extreme noise", "Main text, Figure 3, and supplement, Figure 13", ["noise"], "supplement/robustness"),
-    ("Simulation by networks", "Main text, Table 3", ["pinn"], "paper/simulation"),
+    ("Simulation by networks", "Main text, Table 3, and supplement, Table 6", ["pinn", "parts"], "paper/simulation"),
     ("Generalised criterion", "Supplement, Figure 5", ["gamma"], "supplement/g_ubic"),
     ("UWAIC", "Supplement, Figure 6", ["waic", "predictive", "waic_figure"], "supplement/uwaic"),
     ("Spike and slab", "Supplement, Figures 7 to 9", ["slab_terms", "slab_subsets"], "supplement/spike_slab"),
@@ -35,6 +35,7 @@ SECTIONS = [  # title, where it is in the paper, experiments, notebook
     ("Cross-validation", "Supplement, Figure 12", ["splits", "split_curves"], "supplement/cross_validation"),
     ("Simulation", "Supplement, Table 5", ["simulations", "variants", "intercept", "starts"], "supplement/simulation"),
     ("Sensitivity", "Supplement, Figure 14 and text", ["sensitivity"], "supplement/sensitivity"),
+    ("Data", "Main text, Table 1", ["data"], "paper/denoising_table"),
     ("Numbers printed otherwise", "Printed numbers that the published code contradicts; in the sections above stand those of the code", ["printed"], "paper/denoising_table"),
 ]
 
@@ -147,13 +148,21 @@ def sensitivity():
     for (name, target, scan), rate in rates.items(): yield ("sensitivity", name, target, "", "", scan), rate
 
 
+def data():
+    for name, target, quantity, value in read("paper/results/data.csv").fillna({"target": ""}).itertuples(index=False): yield ("data", name, target, "", "", quantity), value
+
+
+def parts():
+    for name, part, quantity, value in read("paper/results/pinn_parts.csv").itertuples(index=False): yield ("parts", name, "u", "True", part, quantity), value
+
+
 def otherwise():
     for place, value in denoising(): yield ("printed", *place[1:]), value
 
 
 def ours():
     "Place → our number, from everything that is saved."
-    readers = (denoising, curves, tuning, noise, networks, generalised, predictive, slab, shrinkage, relevance, refits, splits, simulations, starts, sensitivity, otherwise)
+    readers = (denoising, curves, tuning, noise, networks, generalised, predictive, slab, shrinkage, relevance, refits, splits, simulations, starts, sensitivity, data, parts, otherwise)
     return {place: value for reader in readers for place, value in reader()}
 
 
@@ -204,8 +213,8 @@ def number(value, like):
 def what(row):
     "What a number is, in words."
     quantity = f"BIC at size {row.quantity}" if row.experiment == "split_curves" else NAMES.get(row.quantity, row.quantity.replace("beta", "best subset, β ="))
-    words = [TITLES[row.dataset] + (f", {row.target}" if row.dataset in ("reaction_diffusion", "gray_scott") else ""), quantity]
-    if row.experiment in ("denoising", "curves", "noise", "refits"): words.insert(1, "denoised" if row.denoised == "True" else "noisy")
+    words = [TITLES[row.dataset] + (f", {row.target}" if row.target and row.dataset in ("reaction_diffusion", "gray_scott") else ""), quantity]
+    if row.experiment in ("denoising", "curves", "noise", "refits") or row.quantity == "%CE": words.insert(1, "denoised" if row.denoised == "True" else "noisy")
     if row.key: words.append(KEYS.get(row.experiment, "size {}").format(row.key).replace("_weak_", " weak "))
     return "; ".join(words)
 

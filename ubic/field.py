@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import xarray as xr
+from .runtime import uninterrupted
 
 # %% ../nbs/00_field.ipynb #82479f4e
 class UbicWarning(UserWarning):
@@ -762,7 +763,8 @@ def need(
     install: str, # what `pip install` has to be given
 ): # the package
     "Import an optional package, or say how to install it."
-    try: return import_module(package)
+    try:
+        with uninterrupted(): return import_module(package)
     except ImportError as error: raise ImportError(f"this needs the package {package}; install it with: pip install {install}") from error
 
 def _starts_with(path, magic):

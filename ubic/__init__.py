@@ -8,6 +8,7 @@ __all__ = []
 
 # %% ../nbs/13_api.ipynb #542aa617
 import importlib
+from .runtime import uninterrupted
 
 # %% ../nbs/13_api.ipynb #4a15b8a3
 __doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
@@ -33,10 +34,13 @@ _names = {
 }
 
 # %% ../nbs/13_api.ipynb #c80f3bc6
+def _load(name):
+    with uninterrupted(): return importlib.import_module(f"{__name__}.{name}")
+
 def __getattr__(name):
-    if name in _modules: return importlib.import_module(f"{__name__}.{name}")
+    if name in _modules: return _load(name)
     if name in _names:
-        value = getattr(importlib.import_module(f"{__name__}.{_names[name]}"), name)
+        value = getattr(_load(_names[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'ubic' has no attribute {name!r}; it has {', '.join(sorted([*_modules, *_names]))}")

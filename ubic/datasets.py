@@ -15,7 +15,7 @@ import xarray as xr
 
 # %% ../nbs/03_datasets.ipynb #2fde364d
 from .cylinder import Channel, wake
-from .field import UbicWarning, write_atomically
+from .field import UbicWarning, _why, write_atomically
 from .spectral import simulate, simulate_frames
 from .terms import Equation, parse_term
 
@@ -52,7 +52,7 @@ def _warn_damaged(path):
     warnings.warn(f"the cache file {path.name} is damaged; it is made again.", UbicWarning, stacklevel=6)
 
 def _warn_not_kept(path, error):
-    warnings.warn(f"the result could not be kept in {path.parent} ({error.strerror or error}); set UBIC_CACHE to a folder that can be written.", UbicWarning, stacklevel=5)
+    warnings.warn(f"the result could not be kept in {path.parent} ({_why(error)}); set UBIC_CACHE to a folder that can be written.", UbicWarning, stacklevel=5)
 
 # %% ../nbs/03_datasets.ipynb #1a7021a3
 def _cached(path, make):

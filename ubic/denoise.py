@@ -13,7 +13,6 @@ from numbers import Real
 
 import numpy as np
 import xarray as xr
-from numba import njit
 from scipy.linalg import eigh
 from scipy.signal import savgol_filter
 from scipy.sparse.linalg import LinearOperator, eigsh
@@ -21,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from .field import as_rng, check_field, check_whole, compute, is_chunked, need
+from .runtime import njit
 
 # %% ../nbs/04_denoise.ipynb #02a8e0d6
 _MEDIAN_OF_GAUSSIAN = 0.6744897501960817 # of its absolute value, for unit standard deviation
@@ -284,9 +284,9 @@ def svd(
 
 # %% ../nbs/04_denoise.ipynb #5aba86cb
 @njit(cache=True, nogil=True)
-def _gather(u, patch, index):
-    "The patches with the given numbers as rows without their means, and the means."
-    rows, means, columns = np.empty((index.size, patch * patch)), np.empty(index.size), u.shape[1] - patch + 1
+def _gather(u, patch, index, rows, means):
+    "Fill in the patches with the given numbers as rows without their means, and the means."
+    columns = u.shape[1] - patch + 1
     for k in range(index.size):
         i, j, total = index[k] // columns, index[k] % columns, 0.0
         for a in range(patch):
@@ -295,7 +295,6 @@ def _gather(u, patch, index):
                 total += u[i + a, j + b]
         means[k] = total / (patch * patch)
         rows[k] -= means[k]
-    return rows, means
 
 # %% ../nbs/04_denoise.ipynb #1a162b72
 @njit(cache=True, nogil=True)
@@ -320,13 +319,18 @@ class Patches:
         self.shape = ((u.shape[0] - patch + 1) * (u.shape[1] - patch + 1), patch * patch)
 
     def __len__(self): return self.shape[0]
-    def __getitem__(self, rows): return _gather(self.u, self.patch, np.arange(len(self))[rows])[0]
+    def __getitem__(self, rows): return self.gather(np.arange(len(self))[rows])[0]
+
+    def gather(self, index): # the patches with these numbers, without their means, and the means
+        rows, means = np.empty((index.size, self.shape[1])), np.empty(index.size)
+        _gather(self.u, self.patch, index, rows, means)
+        return rows, means
 
     def rebuild(self, change): # the array whose patches, changed by a function from rows to rows, are averaged
         total, count = np.zeros(self.u.shape), np.zeros(self.u.shape)
         for block in _blocks(self.shape):
             index = np.arange(block.start, block.stop)
-            rows, means = _gather(self.u, self.patch, index)
+            rows, means = self.gather(index)
             _scatter(total, count, self.patch, index, change(rows) + means[:, None])
         return total / count
 

@@ -8,10 +8,10 @@ __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole',
            'true_pde', 'add_noise', 'plot_field', 'write_atomically', 'save_field', 'need', 'load']
 
 # %% ../nbs/00_field.ipynb #f9e2be5a
-import csv, json, os, secrets, shutil, warnings, zipfile
+import csv, errno, hashlib, io, json, os, platform, re, secrets, shutil, time, warnings, zipfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import permutations
 from numbers import Integral, Real
@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import xarray as xr
+from .runtime import uninterrupted
 
 # %% ../nbs/00_field.ipynb #82479f4e
 class UbicWarning(UserWarning):
@@ -184,12 +185,15 @@ class Unreadable(ValueError):
 
 def _reason(error): return (" ".join(str(error).split()) or type(error).__name__).rstrip(".")
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) # of disks and quotas
+
 @contextmanager
 def _computing(what):
     "Turn an error while chunks are computed into one that says of what."
     try: yield
     except (ImportError, MemoryError, Unreadable): raise
     except Exception as error:
+        if getattr(error, "errno", None) in _FULL: raise # on the side that is written, not of the chunks
         if type(error).__name__ in ("KilledWorker", "NoWorkerError", "NoValidWorkerError"): # of `distributed`, which may not be installed
             raise Unreadable(f"`{what}` cannot be computed, because workers of the Dask cluster were lost again and again; give them more memory, or the field smaller chunks.") from error
         raise Unreadable(f"`{what}` cannot be computed from its chunks ({_reason(error)}); see whether the file or store behind it is complete.") from error
@@ -562,27 +566,75 @@ def plot_field(
     return ax
 
 # %% ../nbs/00_field.ipynb #79026ea0
+_HERE, _PART = hashlib.sha256(platform.node().encode()).hexdigest()[:8], re.compile(r"\.ubic-(\w+)-(\d{1,9})-\w+\.part")
+
+def _is_running(process):
+    if os.name == "nt": return True # where to ask would mean to stop it
+    try: os.kill(process, 0)
+    except ProcessLookupError: return False
+    except OSError: pass # it is somebody else's
+    return True
+
+def _forsaken(part):
+    "Whether a temporary file is nobody's any more."
+    owner = _PART.fullmatch(part.name)
+    if owner and owner[1] == _HERE and not _is_running(int(owner[2])): return True
+    return bool(owner) and time.time() - max(file.stat().st_mtime for file in (part, *part.rglob("*"))) > 86400
+
+def _remove(path):
+    "Remove a file or a folder, if there is one."
+    if path.is_dir(): shutil.rmtree(path, ignore_errors=True)
+    else: path.unlink(missing_ok=True)
+
+def _sweep(folder):
+    "Remove the temporary files that killed processes have left."
+    for part in folder.glob(".ubic-*.part"):
+        with suppress(OSError): # somebody else may be sweeping
+            if _forsaken(part): _remove(part)
+
+# %% ../nbs/00_field.ipynb #c12c153e
+def _aside(path): return path.with_name(f".{path.name}.old")
+
+def _put(part, path):
+    "Move a file or a folder into place."
+    while True:
+        if path.is_dir():
+            _remove(_aside(path))
+            os.replace(path, _aside(path))
+        try: os.replace(part, path)
+        except OSError:
+            if path.is_dir(): continue # somebody else put a folder there in between
+            raise
+        return _remove(_aside(path))
+
+def _put_back(path):
+    "Bring back a folder that was moved aside by a process that was killed then."
+    if not path.exists() and _aside(path).is_dir(): os.replace(_aside(path), path)
+
+# %% ../nbs/00_field.ipynb #11fb4508
 def _as_path(path, name="path"):
     "A path, or a sentence."
     try: return Path(path)
     except TypeError: raise TypeError(f"`{name}` is {path!r}; give the name of a file.") from None
 
-def _remove(path):
-    "Remove a file or a folder, if there is one."
-    if path.is_dir(): shutil.rmtree(path)
-    else: path.unlink(missing_ok=True)
+def _why(error): return os.strerror(error.errno) if error.errno else _reason(error)
+
+def _unwritten(path, error):
+    said = type(error)(f"`path` is {str(path)!r}, which cannot be written ({_why(error)}); choose another place, or make room there.")
+    said.errno = error.errno
+    return said
 
 @contextmanager
 def _in_place_of(path):
     "A name beside a path; what is written under it takes the place of the path if nothing goes wrong."
     if not path.parent.is_dir(): raise ValueError(f"`path` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
-    part, old = (path.with_name(f".{secrets.token_hex(8)}.{kind}") for kind in ("part", "old"))
+    _sweep(path.parent)
+    part = path.with_name(f".ubic-{_HERE}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         yield part
-        if path.is_dir(): os.replace(path, old)
-        os.replace(part, path)
+        _put(part, path)
+    except OSError as error: raise _unwritten(path, error) from error
     finally: _remove(part)
-    _remove(old)
 
 # %% ../nbs/00_field.ipynb #2a656de3
 def _not_folder(path):
@@ -634,11 +686,23 @@ def _streaming(ds):
     else:
         with _computing(", ".join(map(str, ds.data_vars))), ThreadPoolExecutor(os.cpu_count()) as pool, need("dask", '"ubic[dask]"').config.set(pool=pool): yield
 
+def _empty_nc(path, size):
+    "A netCDF file without content that has the room to become as large as this."
+    empty = io.BytesIO()
+    need("h5netcdf", '"ubic[files]"').File(empty, "w").close()
+    with open(path, "wb", buffering=0) as file:
+        file.write(empty.getvalue())
+        try: os.posix_fallocate(file.fileno(), 0, size)
+        except AttributeError: pass # of another system
+        except OSError as error:
+            if error.errno in _FULL: raise
+
 def _write_nc(ds, path):
     "A netCDF file, chunk by chunk."
-    need("h5netcdf", '"ubic[files]"')
     ds = _plain_attrs(ds, nested=False)
-    with _in_place_of(_not_folder(path)) as part, _streaming(ds): ds.to_netcdf(part, engine="h5netcdf")
+    with _in_place_of(_not_folder(path)) as part, _streaming(ds):
+        _empty_nc(part, ds.nbytes + 2**20)
+        ds.to_netcdf(part, mode="a", engine="h5netcdf")
     return path
 
 def _write_zarr(ds, path):
@@ -699,7 +763,8 @@ def need(
     install: str, # what `pip install` has to be given
 ): # the package
     "Import an optional package, or say how to install it."
-    try: return import_module(package)
+    try:
+        with uninterrupted(): return import_module(package)
     except ImportError as error: raise ImportError(f"this needs the package {package}; install it with: pip install {install}") from error
 
 def _starts_with(path, magic):
@@ -808,6 +873,7 @@ def _read(path, chunks):
     "The content of a file: a Dataset, or a mapping from names to arrays."
     kind = path.suffix.lower()
     if kind not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
+    _put_back(path)
     if not path.exists(): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
     options = {} if chunks is None else {"chunks": _check_chunks(chunks, kind)}
     with _reading(path):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial, prod
 import numpy as np
-from numba import njit
 from .field import check_whole, need
+from .runtime import njit
 
 # %% ../nbs/24_jets.ipynb #ffe22b10
 torch = need("torch", '"ubic[pinn]"')

@@ -12,12 +12,12 @@ from math import ceil, comb, perm, prod
 from numbers import Real
 import numpy as np
 import scipy.sparse as sparse
-from numba import njit
 from numpy.polynomial import Legendre, Polynomial
 from scipy.signal import savgol_filter
 from tqdm import tqdm
 from .denoise import _noise
 from .field import Unreadable, _as_names, _computing, _flat_axes, as_rng, check_field, check_whole, compute, is_chunked, need, space_dims, spacing
+from .runtime import njit
 from .system import LinearSystem, from_triangle, of_target, triangle
 from .terms import Term, by_parts, candidates, evaluate, parse_term
 
@@ -459,7 +459,9 @@ class _RandomRows(_Rows):
         starts, counts, kinds, orders = (np.insert(array, absent, fill, axis=1) for array, fill in ((starts, 0), (self.counts[here], 1), (self.kinds[here], 0), (self.plan.orders, 0)))
         sums = np.empty((len(here), len(self.plan.pairs)))
         stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
-        _box_sums(stack, starts, counts, kinds, np.insert(self.weights, absent, 1.0, axis=0), orders, self.plan.powers, self.plan.pairs, sums)
+        weights = np.insert(self.weights, absent, 1.0, axis=0)
+        for some in (slice(first, first + 500) for first in range(0, len(here), 500)): # Ctrl-C gets its turn in between
+            _box_sums(stack, starts[some], counts[some], kinds[some], weights, orders, self.plan.powers, self.plan.pairs, sums[some])
         return sums @ self.plan.to_columns
 
 # %% ../nbs/06_library.ipynb #f4cb5b50

@@ -7,7 +7,9 @@ __all__ = ['LossLost', 'TrainedNetwork', 'pinn']
 
 # %% ../nbs/24a_pinn.ipynb #48990eea
 import hashlib
+import io
 import pickle
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +18,7 @@ import pandas as pd
 import xarray as xr
 from tqdm import tqdm
 from .denoise import noise_level
-from .field import _as_path, _middle, _pick, _picture, check_field, check_whole, compute, need, write_atomically
+from .field import UbicWarning, _as_path, _middle, _pick, _picture, _why, check_field, check_whole, compute, need, write_atomically
 from .saving import Result
 from .spectral import _read_terms
 from .terms import Equation, Term, _expanded, evaluate, parse_term
@@ -134,7 +136,7 @@ class _Training:
         self.torch, dtype = jets.torch, getattr(jets.torch, problem.dtype)
         self.theta = jets.draw_weights(problem.widths, seed, dtype).to(device).requires_grad_()
         self.xi = self.torch.tensor(problem.start, dtype=dtype, device=device).requires_grad_()
-        self.loss, self.iterations, self.rows, self.restarts, self.stopped = _loss(problem, device), iterations, [], 0, ""
+        self.loss, self.iterations, self.rows, self.restarts, self.stopped, self.warned = _loss(problem, device), iterations, [], 0, "", False
         self.renew()
 
     def renew(self): # L-BFGS without memory
@@ -187,7 +189,12 @@ def _fingerprint(problem, *settings):
 def _save(self, path, fingerprint):
     state = {"fingerprint": fingerprint, "theta": self.theta.detach(), "xi": self.xi.detach(), "rows": self.rows, "restarts": self.restarts, "stopped": self.stopped}
     if not self.stopped: state["optimizer"] = self.optimizer.state_dict()
-    write_atomically(path, lambda file: self.torch.save(state, file))
+    content = io.BytesIO() # torch itself has no word for a disk that is full
+    self.torch.save(state, content)
+    try: write_atomically(path, lambda file: file.write(content.getbuffer()))
+    except OSError as error:
+        if not self.warned: warnings.warn(f"the state of the training cannot be kept in {str(path)!r} ({_why(error)}); it goes on, but could not be resumed.", UbicWarning, stacklevel=3)
+        self.warned = True
 
 def _resume(self, path, fingerprint):
     try: state = self.torch.load(path, map_location=self.theta.device, weights_only=True)

@@ -6,6 +6,7 @@
 __all__ = ['scans', 'half_sample', 'Stability', 'plot_stability', 'stability', 'Sensitivity', 'sensitivity', 'plot_sensitivity']
 
 # %% ../nbs/21_stability.ipynb #845f8c8a
+import os
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from .denoise import noise_level
 from .field import UbicWarning, add_noise, as_rng, check_field, check_positive, check_whole, space_dims, spacing, true_pde
 from .library import _per_axis, automatic_box
 from .pipeline import discover
+from .runtime import end_with
 from .saving import Result
 from .subsets import SubsetPath, _solver, best_subsets
 from .system import LinearSystem
@@ -243,9 +245,13 @@ def _first(data, run, settings): # its terms, the highest derivatives in space a
     order = max((getattr(term, "order", 0) for one in found for term in one.path.system.terms), default=0)
     return _terms(found), (order, found[0].path.system.target.partition("_")[2].count("t")), perf_counter() - start
 
+def _work(asked_by, *run):
+    end_with(asked_by)
+    return _outcome(*run)
+
 def _rest(data, runs, settings, orders, workers):
     parallel = Parallel(workers, backend="loky" if workers != 1 else "sequential", return_as="generator", **({"idle_worker_timeout": 10} if workers != 1 else {}))
-    results = parallel(delayed(_outcome)(data, run, settings, orders) for run in runs)
+    results = parallel(delayed(_work)(os.getpid(), data, run, settings, orders) for run in runs)
     return list(tqdm(results, total=len(runs), desc="stability", leave=False, delay=2))
 
 # %% ../nbs/21_stability.ipynb #9c1d8c33

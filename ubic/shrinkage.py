@@ -8,7 +8,7 @@ __all__ = ['horseshoe']
 # %% ../nbs/20c_shrinkage.ipynb #63f7540f
 from numbers import Real
 import numpy as np
-from numba import njit
+from .runtime import njit
 from .sampling import CoefficientPosterior, Likelihood, check_sampling, density_model, draw_coefficients, likelihood, nuts_chain, sampled, warn_of
 from .system import LinearSystem
 

@@ -9,11 +9,11 @@ __all__ = ['miqp', 'sos1', 'mixed_integer', 'frols', 'l0bnb', 'two_step', 'from_
 from functools import cache, partial
 from time import perf_counter
 import numpy as np
-from numba import njit
 from tqdm import tqdm
 from .field import check_positive, check_whole, need
+from .runtime import njit
 from .subsets import (SubsetPath, best_subsets, _affordable, _bases, _better, _dot, _dual, _first_guess, _fit, _forward, _gap, _goal, _groups,
-                          _leave_out, _path, _warn_of_gap)
+                          _leave_out, _path, _start, _warn_of_gap)
 from .system import LinearSystem
 
 # %% ../nbs/07a_solvers.ipynb #1400c11f
@@ -38,6 +38,7 @@ def _scip(matrix, zero, size, formulation, seconds): # which candidates take par
     model.addCons(scip.quicksum(taken) <= size)
     model.setObjective(total)
     model.optimize()
+    if model.getStatus() == "userinterrupt": raise KeyboardInterrupt # SCIP takes Ctrl-C for itself
     solution = model.getBestSol() if model.getNSols() else None
     support = [] if solution is None else [j for j, z in enumerate(taken) if model.getSolVal(solution, z) > 0.5]
     return support, model.getDualbound(), model.getStatus() in ("optimal", "infeasible")
@@ -62,6 +63,7 @@ def _gurobi(matrix, zero, size, formulation, seconds): # as `_scip`
             model.addConstr(taken.sum() <= size)
             model.setObjective((matrix @ (shift + zero)) @ (matrix @ (shift + zero)))
             model.optimize()
+            if model.Status == 11: raise KeyboardInterrupt # and so does Gurobi
             support = np.flatnonzero(taken.X > 0.5) if model.SolCount else []
             return list(support), model.ObjBound, model.Status in (2, 3, 4) # optimal, or nothing inside the box
     except gurobi.GurobiError as error: raise RuntimeError(f"Gurobi refused: {error}; its licence may not allow this problem, engine='scip' needs none.") from None
@@ -141,34 +143,35 @@ def _to_decide(dual, along, norms, free, rss, terms, price, goal, group): # leng
 
 # %% ../nbs/07a_solvers.ipynb #03cef757
 @njit(cache=True, nogil=True)
-def _priced(unit, vectors, full, price, best, most_steps): # best value, its support, a lower bound, steps
-    p, deepest = len(unit) - 1, min(len(unit) - 1, int(best/price) + 1)
-    primal, dual = np.zeros((deepest + 1, p + 1, unit.shape[1])), np.zeros((deepest + 1, p, unit.shape[1]))
-    along, norms, free, rss = np.zeros((deepest + 1, p)), np.ones((deepest + 1, p)), np.ones((deepest + 1, p), np.bool_), np.zeros(deepest + 1)
-    group, length, turn, chosen = np.zeros((deepest + 1, p), np.int64), np.zeros(deepest + 1, np.int64), np.zeros(deepest + 1, np.int64), np.zeros(deepest, np.int64)
-    primal[0], dual[0], rss[0], winner, d, steps = unit, vectors, full, chosen[:0].copy(), 0, 0
-    for j in range(p): along[0, j], norms[0, j] = _dot(vectors[j], unit[p]), _dot(vectors[j], vectors[j])
-    length[0] = _to_decide(dual[0], along[0], norms[0], free[0], full, 0, price, _goal(best), group[0])
-    while d >= 0 and steps < most_steps:
-        if turn[d] == length[d] or rss[d] + price*d >= _goal(best):
-            d -= 1
+def _go_on_priced(walk, price, budget): # the number of steps made
+    steps, p = 0, walk.dual.shape[1]
+    while walk.depth[0] >= 0 and steps < budget:
+        d = walk.depth[0]
+        if walk.turn[d] == walk.length[d] or walk.rss[d] + price*d >= _goal(walk.best[0]):
+            walk.depth[0] -= 1
             continue
-        j, c, steps = group[d, turn[d]], d + 1, steps + 1
-        turn[d] += 1
-        if c <= deepest:
-            chosen[d], free[c], free[c, j] = j, free[d], False
-            norm = _dot(primal[d, j], primal[d, j])
+        j, c, steps = walk.group[d, walk.turn[d]], d + 1, steps + 1
+        walk.turn[d] += 1
+        if c < len(walk.rss):
+            walk.chosen[d], walk.free[c], walk.free[c, j] = j, walk.free[d], False
+            norm = _dot(walk.primal[d, j], walk.primal[d, j])
             for i in range(p + 1):
-                if i == p or free[c, i]: primal[c, i] = primal[d, i] - _dot(primal[d, j], primal[d, i])/norm*primal[d, j]
-            value = _dot(primal[c, p], primal[c, p]) + price*c
-            if value < best: best, winner = value, chosen[:c].copy()
-            dual[c], along[c], norms[c], rss[c], turn[c] = dual[d], along[d], norms[d], rss[d], 0
-            length[c] = _to_decide(dual[c], along[c], norms[c], free[c], rss[c], c, price, _goal(best), group[c])
-        rss[d] += _leave_out(dual[d], along[d], norms[d], free[d], j)
-        if c <= deepest and length[c]: d = c
-    bound = best
-    for e in range(d + 1): bound = min(bound, rss[e] + price*e)
-    return best, winner, bound, steps
+                if i == p or walk.free[c, i]: walk.primal[c, i] = walk.primal[d, i] - _dot(walk.primal[d, j], walk.primal[d, i])/norm*walk.primal[d, j]
+            value = _dot(walk.primal[c, p], walk.primal[c, p]) + price*c
+            if value < walk.best[0]: walk.best[0], walk.winner[:c], walk.winner[c:] = value, walk.chosen[:c], -1
+            walk.dual[c], walk.along[c], walk.norms[c], walk.rss[c], walk.turn[c] = walk.dual[d], walk.along[d], walk.norms[d], walk.rss[d], 0
+            walk.length[c] = _to_decide(walk.dual[c], walk.along[c], walk.norms[c], walk.free[c], walk.rss[c], c, price, _goal(walk.best[0]), walk.group[c])
+        walk.rss[d] += _leave_out(walk.dual[d], walk.along[d], walk.norms[d], walk.free[d], j)
+        if c < len(walk.rss) and walk.length[c]: walk.depth[0] = c
+    return steps
+
+# %% ../nbs/07a_solvers.ipynb #18c1eebe
+def _priced(unit, price, best, most_steps): # best value, its support, a lower bound, steps
+    walk, steps = _start(unit, _dual(unit), min(len(unit) - 1, int(best/price) + 1) + 1, best), 0
+    walk.length[0] = _to_decide(walk.dual[0], walk.along[0], walk.norms[0], walk.free[0], walk.rss[0], 0, price, _goal(best), walk.group[0])
+    while walk.depth[0] >= 0 and steps < most_steps: steps += _go_on_priced(walk, price, min(50, most_steps - steps))
+    still_open = np.arange(walk.depth[0] + 1)
+    return walk.best[0], walk.winner[walk.winner >= 0], min([walk.best[0], *(walk.rss[still_open] + price*still_open)]), steps
 
 # %% ../nbs/07a_solvers.ipynb #353b1457
 def _corners(rss): # indices of the convex hull of the curve, from below
@@ -200,7 +203,7 @@ def l0bnb(
         value, low = min(_fit(unit, support)[1] + price*len(support) for support in supports), outside
         for columns in bases:
             small = unit[[*columns, -1]]
-            value, winner, bound, more = _priced(small, _dual(small), _fit(small, np.arange(len(columns)))[1], price, value, most_steps)
+            value, winner, bound, more = _priced(small, price, value, most_steps)
             low, steps = min(low, bound), steps + more
             if 0 < len(winner) <= max_size: supports[len(winner) - 1] = _better(unit, supports[len(winner) - 1], np.sort(columns[winner]))
         bounds = np.maximum(bounds, low - price*np.arange(1, max_size + 1))

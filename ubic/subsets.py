@@ -16,9 +16,9 @@ from math import comb
 from time import perf_counter
 import numpy as np
 import pandas as pd
-from numba import njit
 from tqdm import tqdm
 from .field import UbicWarning, check_positive, check_whole
+from .runtime import njit
 from .saving import Result
 from .system import LinearSystem, _dependent
 
@@ -69,9 +69,9 @@ def _project(source, j, first, into):
 
 # %% ../nbs/07_subsets.ipynb #d9d973b9
 @njit(cache=True, nogil=True)
-def _fit(unit, support): # coefficients for unit columns, and the unexplained share
+def _fit_to(unit, support, coef): # fills in the coefficients for unit columns; the unexplained share
     size, rest = len(support), unit[-1].copy()
-    basis, triangle, coef = np.zeros((size, unit.shape[1])), np.zeros((size, size)), np.zeros(size)
+    basis, triangle, coef[:] = np.zeros((size, unit.shape[1])), np.zeros((size, size)), 0
     for a in range(size):
         column = unit[support[a]].copy()
         for _ in range(2):
@@ -87,7 +87,11 @@ def _fit(unit, support): # coefficients for unit columns, and the unexplained sh
     for a in range(size - 1, -1, -1):
         for c in range(a + 1, size): coef[a] -= triangle[a, c]*coef[c]
         coef[a] = coef[a]/triangle[a, a] if triangle[a, a] else 0.0
-    return coef, _dot(rest, rest)
+    return _dot(rest, rest)
+
+def _fit(unit, support): # coefficients for unit columns, and the unexplained share
+    coef = np.zeros(len(support))
+    return coef, _fit_to(unit, support, coef)
 
 # %% ../nbs/07_subsets.ipynb #fd064373
 def _path(system, supports, **record):
@@ -169,7 +173,8 @@ def _greedy(system, max_size):
 # %% ../nbs/07_subsets.ipynb #20206bbe
 @njit(cache=True, nogil=True)
 def _exchange(unit, support): # swap single terms until nothing improves
-    support, best, turn, idle = support.copy(), _fit(unit, support)[1], 0, 0
+    coef = np.zeros(len(support))
+    support, best, turn, idle = support.copy(), _fit_to(unit, support, coef), 0, 0
     work, source = np.empty_like(unit), np.empty_like(unit)
     while idle < len(support):
         free, old, work[:] = np.ones(len(unit) - 1, np.bool_), support[turn], unit
@@ -179,7 +184,7 @@ def _exchange(unit, support): # swap single terms until nothing improves
                 source[:] = work
                 _project(source, support[c], 0, work)
         support[turn], _ = _complete(work, free)
-        rss = _fit(unit, support)[1]
+        rss = _fit_to(unit, support, coef)
         if rss < best*(1 - 1e-12): best, idle = rss, 0
         else: support[turn], idle = old, idle + 1
         turn = (turn + 1) % len(support)
@@ -222,13 +227,17 @@ def _groups(dual, along, norms, free, rss, goal, most, group): # how many disjoi
 # %% ../nbs/07_subsets.ipynb #7fae4d0a
 _Walk = namedtuple("_Walk", "primal dual along norms free rss group length turn chosen depth best winner")
 
-def _begin(unit, dual, size, best): # `best`: squared residual to improve on
+def _start(unit, dual, levels, best): # a walk of so many levels; `best`: what to improve on
     p, width = len(unit) - 1, unit.shape[1]
-    walk = _Walk(np.zeros((size, p + 1, width)), np.zeros((size, p, width)), np.zeros((size, p)), np.ones((size, p)), np.ones((size, p), bool), np.zeros(size),
-                 *(np.zeros((size, p), int) if name == "group" else np.zeros(size, int) for name in ("group", "length", "turn", "chosen")),
-                 np.zeros(1, int), np.array([best]), np.zeros(size, int))
+    walk = _Walk(np.zeros((levels, p + 1, width)), np.zeros((levels, p, width)), np.zeros((levels, p)), np.ones((levels, p)), np.ones((levels, p), bool), np.zeros(levels),
+                 *(np.zeros((levels, p), int) if name == "group" else np.zeros(levels, int) for name in ("group", "length", "turn", "chosen")),
+                 np.zeros(1, int), np.array([best]), np.full(levels, -1))
     walk.primal[0], walk.dual[0], walk.rss[0] = unit, dual, _fit(unit, np.arange(p))[1]
     walk.along[0], walk.norms[0] = walk.dual[0] @ unit[-1], np.sum(walk.dual[0]**2, axis=1)
+    return walk
+
+def _begin(unit, dual, size, best): # `best`: squared residual to improve on
+    walk = _start(unit, dual, size, best)
     found, walk.length[0] = _groups(walk.dual[0], walk.along[0], walk.norms[0], walk.free[0], walk.rss[0], _goal(walk.best[0]), size + 1, walk.group[0])
     if found > size: walk.depth[0] = -1
     return walk

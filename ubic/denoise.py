@@ -62,7 +62,8 @@ def noise_level(
 def _each(ds, method, note):
     "Apply a function from unknown to cleaner array to all unknowns, and note it in the attributes."
     out = ds.assign({name: u.copy(data=method(u).astype(u.dtype, copy=False)) for name, u in ds.data_vars.items()})
-    return out.assign_attrs(denoised="; ".join([*filter(None, [ds.attrs.get("denoised")]), note]))
+    before = ds.attrs.get("denoised")
+    return out.assign_attrs(denoised=note if before is None else f"{before}; {note}")
 
 # %% ../nbs/04_denoise.ipynb #d7daca86
 def _empty(axes, dtype=float): return np.empty((0,) * axes, dtype)

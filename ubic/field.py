@@ -8,7 +8,7 @@ __all__ = ['AXES', 'UbicWarning', 'shows_error', 'shows_warning', 'check_whole',
            'true_pde', 'add_noise', 'plot_field', 'write_atomically', 'save_field', 'need', 'load']
 
 # %% ../nbs/00_field.ipynb #f9e2be5a
-import csv, errno, hashlib, io, json, os, platform, re, secrets, shutil, time, warnings, zipfile
+import csv, errno, gzip, hashlib, io, json, os, platform, re, reprlib, secrets, shutil, time, warnings, zipfile, zlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -29,6 +29,13 @@ class UbicWarning(UserWarning):
 
 def _warn(message):
     warnings.warn(message, UbicWarning, stacklevel=3)
+
+def _shown(value):
+    "A list or mapping in print, with an end to it."
+    short = reprlib.Repr()
+    short.maxlist = short.maxdict = short.maxtuple = 12
+    short.maxstring = 40
+    return short.repr(value)
 
 # %% ../nbs/00_field.ipynb #3537d9ad
 @contextmanager
@@ -105,7 +112,7 @@ def spacing(
 def _check_dims(ds):
     "The axes must be x[,y[,z]] and t, and every unknown must live on all of them."
     strange = [d for d in ds.dims if d not in AXES]
-    if strange: raise ValueError(f"`ds` has axes {strange}; rename them so that only x, y, z and t remain.")
+    if strange: raise ValueError(f"`ds` has axes {_shown(strange)}; rename them so that only x, y, z and t remain.")
     dims = tuple(d for d in AXES if d in ds.dims)
     if dims not in (("x", "t"), ("x", "y", "t"), AXES):
         raise ValueError(f"`ds` has axes {dims}; a field needs x, or x and y, or x, y and z, together with t.")
@@ -119,7 +126,7 @@ def _check_names(ds):
     "Unknowns need names that terms such as `u*u_x` can hold."
     if not ds.data_vars: raise ValueError("`ds` has no variables; a field needs at least one unknown.")
     bad = [n for n in map(str, ds.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
-    if bad: raise ValueError(f"`ds` has unknowns named {bad}; rename them to letters and digits starting with a letter, such as 'u'.")
+    if bad: raise ValueError(f"`ds` has unknowns named {_shown(bad)}; rename them to letters and digits starting with a letter, such as 'u'.")
 
 # %% ../nbs/00_field.ipynb #79c3e1b7
 _MIN_POINTS = 3
@@ -183,7 +190,11 @@ def is_chunked(
 class Unreadable(ValueError):
     "A field in chunks could not be computed."
 
-def _reason(error): return (" ".join(str(error).split()) or type(error).__name__).rstrip(".")
+def _reason(error, most=300):
+    "The first sentence of an error, in print and of a bearable length."
+    text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(error).split()))
+    text = re.split(r"[.!] (?=[A-Z(])", text)[0][:most].rstrip(".! ")
+    return text if text and isinstance(error, (ValueError, TypeError, OSError)) else f"{type(error).__name__}{': ' * bool(text)}{text}"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) # of disks and quotas
 
@@ -306,11 +317,12 @@ class _Roughness:
     "Roughness of strides along the memory of an array, in C or F order, from random places."
     def __init__(self, u, order, places=20_000):
         self.u, self.order, self.shape = u, order, u.shape if order == "C" else u.shape[::-1]
+        self.unit = max(abs(float(u.min())), abs(float(u.max()))) or 1.0 # squares of large numbers would be infinite
         self.start = np.random.default_rng(0).choice(u.size, min(places, u.size), replace=False)
         self.scale = 2 * float(self._at(self.start).var()) or 1.0
         self.known = {}
 
-    def _at(self, flat): return self.u[np.unravel_index(flat, self.u.shape, order=self.order)].astype(float)
+    def _at(self, flat): return self.u[np.unravel_index(flat, self.u.shape, order=self.order)].astype(float) / self.unit
 
     def steps(self, stride, start=None):
         "Scaled squared differences over one stride."
@@ -460,10 +472,10 @@ def true_pde(
     ds: xr.Dataset, # field
 ) -> dict: # target → {term: coefficient}; empty if the equation is not known
     "The equations a field is known to obey."
-    text = ds.attrs.get("pde", "{}")
-    try: return json.loads(text)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"`ds.attrs['pde']` is {text!r}; give a JSON text such as '{{\"u\": {{\"u_xx\": 0.1}}}}'.") from error
+    text, pde = ds.attrs.get("pde", "{}"), None
+    with suppress(TypeError, ValueError, RecursionError): pde = json.loads(text)
+    if isinstance(pde, dict) and all(isinstance(terms, dict) and all(isinstance(c, Real) and abs(c) < 1e300 for c in terms.values()) for terms in pde.values()): return pde
+    raise ValueError(f"`ds.attrs['pde']` is {_shown(text)}; give a JSON text such as '{{\"u\": {{\"u_xx\": 0.1}}}}', or leave it out.")
 
 # %% ../nbs/00_field.ipynb #c0d087a0
 def _add_noise_to(arrays, level, rng):
@@ -733,6 +745,20 @@ def _check_claim(what, claimed, held):
     "Raise if a header promises more bytes than there are."
     if claimed > held: raise ValueError(f"{what} claims {claimed} bytes but holds at most {held}")
 
+def _memory():
+    "Bytes of memory that this process may fill, as far as the system tells."
+    found = [np.inf]
+    with suppress(AttributeError, ValueError, OSError): found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(ImportError):
+        import resource # not on Windows
+        found.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+    return min(size for size in found if size > 0)
+
+def _check_room(what, claimed):
+    "Raise if something would not fit into memory."
+    if claimed > _memory(): raise ValueError(f"{what} would take {claimed / 1e9:.3g} GB, and there are {_memory() / 1e9:.3g} GB of memory; store the field as .zarr or .nc in small chunks, and give chunks='auto'")
+
+# %% ../nbs/00_field.ipynb #6d0aed77
 def _npy_claim(file):
     "Bytes an .npy stream says it has, by its header, including the header."
     version = np.lib.format.read_magic(file)
@@ -740,22 +766,33 @@ def _npy_claim(file):
     if version not in readers: raise ValueError(f"version {version} of the .npy format is not supported")
     shape, _, dtype = readers[version](file)
     if dtype.hasobject: raise ValueError("it holds Python objects, not numbers")
+    if min(shape, default=0) < 0: raise ValueError(f"its header gives the shape {shape}")
     return int(np.prod(shape, dtype=object)) * dtype.itemsize + file.tell()
 
 # %% ../nbs/00_field.ipynb #29111d2e
+def _read_array(file, held):
+    "One array from a stream of which so many bytes can be had."
+    claimed = _npy_claim(file)
+    _check_claim("its header", claimed, held)
+    _check_room("its array", claimed)
+    file.seek(0)
+    return np.lib.format.read_array(file, allow_pickle=False)
+
 def _read_npy(path):
     "The one array of an .npy file, as the unknown `u`."
-    with open(path, "rb") as file: _check_claim("its header", _npy_claim(file), path.stat().st_size)
-    return {"u": np.load(path, allow_pickle=False)}
+    with open(path, "rb") as file: return {"u": _read_array(file, path.stat().st_size)}
 
 def _read_npz(path):
     "All arrays of an .npz archive."
+    arrays = {}
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            _check_claim(member.filename, member.compress_size, path.stat().st_size)
+        members = archive.infolist()
+        _check_claim("all of it together", sum(member.compress_size for member in members), path.stat().st_size)
+        _check_room("all of it together", sum(member.file_size for member in members))
+        for member in members:
             _check_claim(member.filename, member.file_size, _MOST_COMPRESSION * member.compress_size + 4096)
-            with archive.open(member) as file: _check_claim(member.filename, _npy_claim(file), member.file_size)
-    with np.load(path, allow_pickle=False) as archive: return dict(archive)
+            with archive.open(member) as file: arrays[member.filename.removesuffix(".npy")] = _read_array(file, member.file_size)
+    return arrays
 
 # %% ../nbs/00_field.ipynb #0b60f562
 def need(
@@ -773,60 +810,156 @@ def _starts_with(path, magic):
         head = file.read(520)
     return head.startswith(magic) or head[512:].startswith(magic)
 
-def _read_hdf_array(item):
-    "One array of a MATLAB 7.3 file, with its axes in MATLAB's order."
-    held = max(item.id.get_storage_size(), 1)
-    _check_claim(item.name, item.size * item.dtype.itemsize, _MOST_COMPRESSION * held + 4096)
-    values = item[()]
-    return (values["real"] + 1j * values["imag"] if values.dtype.names == ("real", "imag") else values).T
+def _hdf_arrays(file):
+    "All arrays of an open HDF5 file that are more than the name of an axis, unless they are incredible."
+    h5py, arrays = need("h5py", '"ubic[files]"'), {}
+    def look(name, item):
+        if isinstance(item, h5py.Dataset) and "This is a netCDF dimension but not" not in str(item.attrs.get("NAME")): arrays[name] = item
+    file.visititems(look)
+    for name, item in arrays.items(): _check_claim(name, (item.size or 0) * item.dtype.itemsize, _MOST_COMPRESSION * max(item.id.get_storage_size(), 1) + 4096)
+    return arrays
 
 # %% ../nbs/00_field.ipynb #e1004404
 _HDF = b"\x89HDF\r\n\x1a\n"
 
+def _read_hdf(path):
+    "All numeric arrays of a MATLAB 7.3 file, with their axes in MATLAB's order."
+    with need("h5py", '"ubic[files]"').File(path) as file:
+        items = {name: item for name, item in _hdf_arrays(file).items() if "/" not in name and item.attrs.get("MATLAB_class") != b"char"}
+        _check_room("all of it together", sum((item.size or 0) * item.dtype.itemsize for item in items.values()))
+        arrays = {name: item[()] for name, item in items.items()}
+    return {name: (a["real"] + 1j * a["imag"] if a.dtype.names == ("real", "imag") else a).T for name, a in arrays.items() if isinstance(a, np.ndarray)}
+
+# %% ../nbs/00_field.ipynb #e1004406
+_MAT_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"} # of the bytes
+_MAT_CLASSES = {6: "f8", 7: "f4", 8: "i1", 9: "u1", 10: "i2", 11: "u2", 12: "i4", 13: "u4", 14: "i8", 15: "u8"} # of the array
+_MATRIX, _COMPRESSED = 14, 15
+
+def _elements(data, order):
+    "Type and content of each element; small ones keep the content where the number of bytes would be."
+    place = 0
+    while place + 8 <= len(data):
+        kind, size = map(int, np.frombuffer(data, f"{order}u4", 2, place))
+        small, start = kind >> 16, place + 8
+        if small: kind, size, start = kind & 0xFFFF, small, place + 4
+        _check_claim("one of its elements", start + size, len(data))
+        yield kind, data[start:start + size]
+        place = place + 8 if small else start + size + (0 if kind == _COMPRESSED else -size % 8)
+
+def _mat_array(content, order):
+    "Name and values of an array; no values if they are not numbers."
+    (_, flags), (_, shape), (_, name), *parts = _elements(content, order)
+    kind, shape = int(np.frombuffer(flags, f"{order}u4")[0]) & 0xFF, tuple(np.frombuffer(shape, f"{order}i4").tolist())
+    if kind not in _MAT_CLASSES: return bytes(name).decode("latin1"), None
+    parts = [np.frombuffer(part, order + _MAT_TYPES[type_]).astype(_MAT_CLASSES[kind]) for type_, part in parts]
+    return bytes(name).decode("latin1"), (parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]).reshape(shape, order="F")
+
+# %% ../nbs/00_field.ipynb #e1004407
+def _unpacked(data, most):
+    "Bytes that zlib packed, unless they would be more than so many."
+    unpacked = zlib.decompressobj().decompress(data, most + 1)
+    _check_claim("one of its elements", len(unpacked), most)
+    return unpacked
+
+def _read_mat5(path):
+    "All numeric arrays of a MATLAB file of versions 5 to 7."
+    _check_room("it", path.stat().st_size)
+    data, arrays = memoryview(path.read_bytes()), {}
+    order = {b"IM": "<", b"MI": ">"}[bytes(data[126:128])]
+    for kind, content in _elements(data[128:], order):
+        if kind == _COMPRESSED: (kind, content), = _elements(memoryview(_unpacked(content, int(min(_MOST_COMPRESSION * len(content) + 4096, _memory())))), order)
+        if kind != _MATRIX: raise ValueError(f"it has an element of type {kind} where an array should be")
+        name, values = _mat_array(content, order)
+        if values is not None: arrays[name] = values
+    return arrays
+
+# %% ../nbs/00_field.ipynb #e1004409
+def _read_mat4(path):
+    "All numeric arrays of a MATLAB file of version 4."
+    from scipy.io import loadmat, whosmat
+    for name, shape, _ in whosmat(path): _check_claim(name, int(np.prod(shape, dtype=object)), path.stat().st_size)
+    with warnings.catch_warnings(action="error"): return {n: v for n, v in loadmat(path).items() if not n.startswith("__")}
+
 def _read_mat(path):
     "All numeric arrays of a MATLAB file."
-    if _starts_with(path, _HDF):
-        h5py = need("h5py", '"ubic[files]"')
-        with h5py.File(path) as file:
-            return {n: _read_hdf_array(v) for n, v in file.items() if isinstance(v, h5py.Dataset) and v.attrs.get("MATLAB_class") != b"char"}
-    from scipy.io import loadmat
-    return {n: v for n, v in loadmat(path).items() if not n.startswith("__")}
+    if _starts_with(path, _HDF): return _read_hdf(path)
+    with open(path, "rb") as file: head = file.read(128)
+    return (_read_mat5 if head[126:128] in (b"IM", b"MI") and 0 not in head[:4] else _read_mat4)(path)
 
 # %% ../nbs/00_field.ipynb #d0811c25
 def _read_nc(path, chunks=None):
     "A netCDF file, classic or HDF5."
-    if _starts_with(path, _HDF): need("h5netcdf", '"ubic[files]"')
-    elif not _starts_with(path, b"CDF"): raise ValueError("it does not start like a netCDF file")
-    how = dict(engine="h5netcdf" if _starts_with(path, _HDF) else "scipy", decode_times=False)
+    hdf = _starts_with(path, _HDF)
+    if not (hdf or _starts_with(path, b"CDF")): raise ValueError("it does not start like a netCDF file")
+    if hdf:
+        need("h5netcdf", '"ubic[files]"')
+        with need("h5py", '"ubic[files]"').File(path) as file: claimed = sum((item.size or 0) * item.dtype.itemsize for item in _hdf_arrays(file).values())
+    else: claimed = path.stat().st_size
+    if chunks is None: _check_room("all of it together", claimed)
+    how = dict(engine="h5netcdf" if hdf else "scipy", decode_times=False)
     if chunks is not None: return xr.open_dataset(path, chunks=chunks, **how)
     with xr.open_dataset(path, **how) as ds: return ds.load()
 
 def _read_zarr(path, chunks=None):
     "A Zarr store, left on disk."
     zarr = need("zarr", '"ubic[files]"')
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Failed to open Zarr store with consolidated metadata", RuntimeWarning)
-        ds = xr.open_zarr(path, decode_times=False, **({} if chunks is None else {"chunks": chunks}))
-    _check_complete(zarr.open_group(path, mode="r"), [str(n) for n in ds.variables])
-    return ds
+    _check_codecs(path)
+    for name, array in zarr.open_group(path, mode="r").arrays(): _check_complete(path, name, array)
+    return xr.open_zarr(path, decode_times=False, **({} if chunks is None else {"chunks": chunks}))
 
 # %% ../nbs/00_field.ipynb #b85ad16e
-def _check_complete(group, names):
-    "Raise or warn if a Zarr store lacks chunks of these arrays."
-    for name in names:
-        there, expected, fill = group[name].nchunks_initialized, group[name].nchunks, group[name].fill_value
-        if there >= expected: continue
-        if fill is None or not np.isfinite(fill): raise ValueError(f"`{name}` has only {there} of its {expected} chunks, so the store was cut short; copy or write it again")
-        _warn(f"`{name}` has only {there} of its {expected} chunks, and the others read as {fill}; if the writer did not leave them out for that, the store was cut short.")
+def _check_complete(path, name, array):
+    "Raise or warn if a Zarr store lacks chunks of an array, or has chunks that no memory can hold."
+    _check_room(f"a chunk of `{name}`", int(np.prod(array.chunks, dtype=object)) * array.dtype.itemsize)
+    files, expected, fill = sum(1 for file in (path / name).rglob("*") if file.is_file()), array.nchunks, array.fill_value
+    there = array.nchunks_initialized if expected <= 10_000 * files else files # to look for each would take too long
+    if there >= expected: return
+    if fill is None or not np.isfinite(fill) or expected > 10_000 * files: raise ValueError(f"`{name}` has only {there} of its {expected} chunks, so the store was cut short; copy or write it again")
+    _warn(f"`{name}` has only {there} of its {expected} chunks, and the others read as {fill}; if the writer did not leave them out for that, the store was cut short.")
+
+def _check_codecs(path):
+    "Raise if a Zarr store wants something to be unpickled."
+    def look(about):
+        if any("pickle" in str(about.get(key)) for key in ("id", "name")): raise ValueError("it holds Python objects, not numbers")
+        return about
+    for name in (".zarray", ".zmetadata", "zarr.json"):
+        for file in path.rglob(name): json.loads(file.read_bytes(), object_hook=look)
 
 # %% ../nbs/00_field.ipynb #b7562129
-def _cells(line, separator):
-    "The cells of one line of a table."
-    return line.split() if separator is None else [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+def _unzipped(path, most=200):
+    "What a gzipped file holds, unless that is incredibly much."
+    unpacked, most = io.BytesIO(), most * path.stat().st_size + 2**20
+    with gzip.open(path) as packed:
+        for block in iter(lambda: packed.read(2**20), b""):
+            _check_claim("its packed text", unpacked.tell() + len(block), most)
+            unpacked.write(block)
+    unpacked.seek(0)
+    return unpacked
 
-def _first_line(file):
-    "The next line of a text that is not blank; empty at the end."
-    return next((line.strip() for line in iter(file.readline, "") if line.strip()), "")
+def _open_text(path):
+    "A file of text, whichever way it is packed and encoded."
+    _check_room("it", path.stat().st_size)
+    file = _unzipped(path) if path.suffix.lower() == ".gz" else open(path, "rb")
+    start = file.read(2)
+    file.seek(0)
+    return io.TextIOWrapper(file, encoding="utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+
+# %% ../nbs/00_field.ipynb #b7562131
+def _next_line(file):
+    "The next line that is neither blank nor a remark, and before it the remarks and the place where it starts."
+    remarks = []
+    while True:
+        place, line = file.tell(), file.readline()
+        text = line.strip()
+        if not line or text and text[0] not in "#%": return remarks, place, text
+        if text: remarks.append(text.lstrip("#% "))
+
+def _cells(line):
+    "The cells of one line of a table, and what separates them; None for blanks."
+    separator = next((mark for mark in "\t;," if mark in line), None)
+    return _split(line, separator), separator
+
+def _split(line, separator): return line.split() if separator is None else [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
 
 def _is_number(text):
     try: return np.isfinite(float(text.replace(",", ".")))
@@ -835,31 +968,38 @@ def _is_number(text):
 # %% ../nbs/00_field.ipynb #9bd71ee2
 def _header(file):
     "The names of the columns and the way to read them; the file is left at the first row."
-    line = _first_line(file).lstrip("#% ")
-    if not line: raise ValueError("it is empty")
-    separator = next((mark for mark in "\t;," if mark in line), None)
-    names, start, row = _cells(line, separator), file.tell(), _first_line(file)
-    if any(map(_is_number, names)): raise ValueError(f"its first line holds the number {next(filter(_is_number, names))}; {'a matrix of values has no place for coordinates, so write one row for each point, such as x,t,u' if len(names) > 5 else 'write the names of the columns above the numbers, such as x,t,u'}")
+    remarks, start, line = _next_line(file)
+    if not (line or remarks): raise ValueError("it is empty")
+    if remarks and (not line or any(map(_is_number, _cells(line)[0]))): line, row = remarks[-1], line
+    else: _, start, row = _next_line(file)
+    names, separator = _cells(line)
+    if any(map(_is_number, names)): raise ValueError(f"its first line holds the number {next(filter(_is_number, names))[:20]}; {'a matrix of values has no place for coordinates, so write one row for each point, such as x,t,u' if len(names) > 5 else 'write the names of the columns above the numbers, such as x,t,u'}")
     if len(names) < 3: raise ValueError(f"its first line names {len(names)} column(s), {line[:60]!r}; name at least x, t and one unknown, separated by commas, semicolons, tabs or blanks")
     if not row: raise ValueError("it has a header and no rows")
-    if len(_cells(row, separator)) != len(names): raise ValueError(f"its first row has {len(_cells(row, separator))} cells for {len(names)} names, {row[:60]!r}; use one separator throughout, and decimal points if that is the comma")
+    if len(_split(row, separator)) != len(names): raise ValueError(f"its first row has {len(_split(row, separator))} cells for {len(names)} names, {row[:60]!r} below {line[:60]!r}; use one separator throughout, and decimal points if that is the comma")
     file.seek(start)
-    return names, {"sep": separator or r"\s+", "decimal": "," if separator == ";" and "," in row else "."}
+    commas = separator != "," and any(re.search(r"(?:^|[\s;])[-+]?\d*,\d", line) for line in file)
+    file.seek(start)
+    return names, {"sep": separator or r"\s+", "decimal": "," if commas else "."}
 
 # %% ../nbs/00_field.ipynb #7035d40c
 def _read_table(path):
     "The columns of a long table."
-    with open(path, encoding="utf-8-sig") as file:
-        names, how = _header(file)
-        named = [name for name in names if name]
-        if len(set(named)) < len(named): raise ValueError(f"its first line has the names {named}; every column needs its own")
-        how |= dict(header=None, names=[name or f"column {i}" for i, name in enumerate(names)], index_col=False, skipinitialspace=True, low_memory=False)
-        try: table = pd.read_csv(file, **how)
-        except pd.errors.ParserError as error: raise ValueError(f"one of its rows has too many cells ({_reason(error).rpartition(': ')[2]}, counted below the header); give every row {len(names)}") from error
-    return table[named]
+    try:
+        with _open_text(path) as file:
+            names, how = _header(file)
+            named = [name for name in names if name]
+            if len(set(named)) < len(named): raise ValueError(f"its first line has the names {_shown(named)}; every column needs its own")
+            how |= dict(header=None, names=[name or f"column {i}" for i, name in enumerate(names)], index_col=False, skipinitialspace=True, low_memory=False)
+            with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning): return pd.read_csv(file, **how)[named]
+    except UnicodeError as error: raise ValueError(f"it is not a text in UTF-8 or UTF-16 ({_reason(error)}); save it as UTF-8") from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error: raise ValueError(f"its rows are not all alike ({str(error).rpartition('error: ')[2].strip()}, counted below the header); give every row {len(names)} cells") from error
 
 # %% ../nbs/00_field.ipynb #9d3dd604
-_READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat, ".csv": _read_table, ".tsv": _read_table, ".txt": _read_table}
+_TABLES = (".csv", ".tsv", ".txt")
+_READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": _read_npz, ".npy": _read_npy, ".mat": _read_mat} | dict.fromkeys([*_TABLES, *(f"{kind}.gz" for kind in _TABLES)], _read_table)
+
+def _kind(path): return "".join(path.suffixes[-2 if path.suffix.lower() == ".gz" else -1:]).lower()
 
 @contextmanager
 def _reading(path, *passing):
@@ -867,16 +1007,24 @@ def _reading(path, *passing):
     try: yield
     except Exception as error:
         if isinstance(error, (ImportError, *passing)) and not isinstance(error, Unreadable): raise
-        raise ValueError(f"`path` {str(path)!r} cannot be read as {path.suffix}: {_reason(error)}.") from error
+        raise ValueError(f"`path` {str(path)!r} cannot be read as {_kind(path)}: {_reason(error)}.") from error
 
+@contextmanager
+def _own_warnings():
+    "Leave out warnings of other packages."
+    with warnings.catch_warnings(record=True, action="always") as caught: yield
+    for w in caught:
+        if issubclass(w.category, UbicWarning): warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+# %% ../nbs/00_field.ipynb #9d3dd605
 def _read(path, chunks):
     "The content of a file: a Dataset, or a mapping from names to arrays."
-    kind = path.suffix.lower()
+    kind = _kind(path)
     if kind not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
     _put_back(path)
     if not path.exists(): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
     options = {} if chunks is None else {"chunks": _check_chunks(chunks, kind)}
-    with _reading(path):
+    with _reading(path), _own_warnings():
         content = _READERS[kind](path, **options)
         if _RESULT in content: raise ValueError("it holds a result, not a field; ubic.load_result reads it")
         if _MANIFEST in content: content = _unpack(content)
@@ -901,7 +1049,7 @@ def _new_names(names, rename):
     if not isinstance(rename, Mapping) or not all(isinstance(n, str) for n in (*rename, *rename.values())):
         raise TypeError(f"`rename` is {rename!r}; give a mapping from names in the file to names in the field, such as {{'usol': 'u'}}.")
     missing = [n for n in rename if n not in names]
-    if missing: raise ValueError(f"`rename` mentions {missing}; the file has {sorted(names)}.")
+    if missing: raise ValueError(f"`rename` mentions {missing}; the file has {_shown(sorted(names))}.")
     custom = [_ALIASES.get(n, n) for n in names if n not in rename] + list(rename.values())
     return {n: rename.get(n) or (_ALIASES[n] if n in _ALIASES and custom.count(_ALIASES[n]) == 1 else n) for n in names}
 
@@ -925,7 +1073,7 @@ def _choose(variables, names):
     "The unknowns asked for, by the names they have in the file or get in the field."
     wanted = _as_names("variables", variables)
     missing = [n for n in wanted if n not in names and n not in names.values()]
-    if missing: raise ValueError(f"`variables` mentions {missing}; the file has {sorted(names)}.")
+    if missing: raise ValueError(f"`variables` mentions {missing}; the file has {_shown(sorted(names))}.")
     return [names.get(n, n) for n in wanted]
 
 # %% ../nbs/00_field.ipynb #3fa598cd
@@ -935,7 +1083,7 @@ def _bag_to_dataset(arrays, variables, dims, coords):
     if variables is None: variables = [n for n, a in arrays.items() if fits(a)]
     missing = [n for n in variables if n not in arrays]
     if missing or not variables:
-        raise ValueError(f"`path` has arrays {({n: a.shape for n, a in arrays.items()})} and coordinates {({d: len(c) for d, c in coords.items()})}, "
+        raise ValueError(f"`path` has arrays {_shown({n: a.shape for n, a in arrays.items()})} and coordinates {_shown({d: len(c) for d, c in coords.items()})}, "
                          f"from which {missing or 'no'} unknowns can be made; give `dims`, `rename`, or coordinates such as x=....")
     axes = {n: dims or _guess_dims(arrays[n].shape, coords) for n in variables}
     return xr.Dataset({n: (_name_axes(arrays[n].shape, coords, axes[n]), arrays[n]) for n in variables}, coords=coords)
@@ -981,7 +1129,7 @@ def _on_grid(table, variables):
     axes, unknowns = [d for d in AXES if d in table], [n for n in table if n not in AXES] if variables is None else [n for n in variables if n not in AXES]
     if not table.columns.is_unique: raise ValueError(f"`rename` gives the columns the names {list(table)}; every column needs its own.")
     if "t" not in axes or len(axes) < 2 or not unknowns:
-        raise ValueError(f"`path` has the columns {list(table)}; a table needs t, x (and y, z) and unknowns: name them with rename={{'column': 'x', ...}}.")
+        raise ValueError(f"`path` has the columns {_shown(list(table))}; a table needs t, x (and y, z) and unknowns: name them with rename={{'column': 'x', ...}}.")
     columns = {n: _as_numbers(n, table[n]) for n in [*axes, *unknowns]}
     levels, places = zip(*(_levels(columns[d]) for d in axes))
     order = np.lexsort(places[::-1])
@@ -1010,7 +1158,7 @@ def _select(content, variables, rename, dims, coords):
 
 # %% ../nbs/00_field.ipynb #0e07432b
 def load(
-    path, # .nc, .zarr, .npz, .npy, .mat, or a long table: .csv, .tsv or .txt
+    path, # .nc, .zarr, .npz, .npy, .mat, or a long table: .csv, .tsv, .txt, as it is or gzipped
     variables=None, # name or names of the unknowns; by default all arrays that fit the grid, or all columns
     dims: tuple = None, # names of the axes of bare arrays, in order, where lengths do not settle it
     rename: dict = None, # from names in the file to names in the field, for unknowns and axes

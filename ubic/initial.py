@@ -6,6 +6,7 @@
 __all__ = ['ClosedForm', 'plot_closed_form', 'closed_form']
 
 # %% ../nbs/22a_initial.ipynb #bf3e7654
+import re
 from dataclasses import dataclass, field
 from functools import cache
 import numpy as np
@@ -35,9 +36,12 @@ def _complete_squares(expression):
     return expression.replace(lambda e: e.func in (sympy.exp, sympy.sin, sympy.cos), complete)
 
 # %% ../nbs/22a_initial.ipynb #45a8db4c
+_WORDS, _NUMBER = {"x", "exp", "sin", "cos", "square"}, r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+
 def _read(text, scale):
     "A formula of `scale`·x, given as text, as a formula of x; None where it is not a finite function of x."
     import sympy
+    if set(re.findall(r"[^\W\d]\w*", re.sub(_NUMBER, " ", text))) - _WORDS: return None # SymPy runs what it reads
     expression = sympy.sympify(text.replace("^", "**"), locals={"x": _x()})
     expression = _complete_squares(expression.subs(_x(), sympy.Float(scale)*_x()))
     broken = expression.has(sympy.oo, -sympy.oo, sympy.zoo, sympy.nan) or any(abs(number) > 1e100 for number in expression.atoms(sympy.Float))

@@ -97,6 +97,15 @@ def _heard(function, *arguments): # what a function returns, and what it warned 
         if not issubclass(w.category, UbicWarning): warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     return result, [str(w.message) for w in caught if issubclass(w.category, UbicWarning)]
 
+def _prepared(field): # checked, and without a true PDE that nobody can read: it is for comparison only
+    field = check_field(field)
+    try: true_pde(field)
+    except ValueError as error:
+        warnings.warn(f"{str(error).removesuffix('.')}; it is ignored.", UbicWarning, stacklevel=2)
+        field = field.copy()
+        del field.attrs["pde"]
+    return field
+
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return _check_denoised(method(ds), ds)
@@ -248,7 +257,7 @@ def discover(
     "Find the PDE behind a field."
     if validate not in (None, "simulate", "pinn"): raise ValueError(f"`validate` is {validate!r}; it is 'simulate', 'pinn' or None.")
     if validate == "pinn": need("torch", '"ubic[pinn]"') # before the search, not after it
-    field, sentences = _heard(check_field, field)
+    field, sentences = _heard(_prepared, field)
     if recipe is not None:
         if settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join(settings)}, or the recipe.")
         found, used, more = _follow(recipe, field, target)

@@ -8,6 +8,7 @@ __all__ = ['coefficient_table', 'to_html', 'check_report', 'write_report']
 # %% ../nbs/11_report.ipynb #c805b1b0
 import base64, html, io, os, platform, re, shutil, subprocess, tempfile
 from importlib.metadata import PackageNotFoundError, version
+from numbers import Real
 from pathlib import Path
 import numpy as np
 import pandas as pd
@@ -92,7 +93,7 @@ def _about_data(discovery):
     field = discovery.field
     yield "field", f"{', '.join(field.data_vars)} on " + " × ".join(f"{dim} {size}" for dim, size in field.sizes.items())
     yield "ranges", ", ".join(f"{dim} from {float(field[dim][0]):.6g} to {float(field[dim][-1]):.6g}" for dim in field.dims)
-    if "noise_percent" in field.attrs: yield "noise added", f"{field.attrs['noise_percent']:g} %"
+    if isinstance(field.attrs.get("noise_percent"), Real): yield "noise added", f"{field.attrs['noise_percent']:g} %"
     if is_chunked(field): return
     yield "noise measured", ", ".join(f"{percent:.3g} % of {name}" for name, percent in discovery.noise.items())
     yield "fingerprint", _fingerprint({str(name): values.values for name, values in field.variables.items()})[:16]

@@ -10,8 +10,10 @@ __all__ = ['Term', 'parse_term', 'latex', 'to_sympy', 'evaluate', 'by_parts', 'i
 import re
 from collections import Counter
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement
-from .field import check_whole
+from .field import _shown, check_whole
 
 # %% ../nbs/01_terms.ipynb #6ccac7f5
 @dataclass(frozen=True, order=True)
@@ -43,19 +45,25 @@ class Term:
         return parse_term(self.derivative[0]).powers if self.of_product else ((self.derivative[0], 1),)
 
 # %% ../nbs/01_terms.ipynb #e08f03fa
+_MOST_POWER, _MOST_ORDER = 20, 16
 _factor = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9]*)(?:_(?P<axes>[xyzt]+)|(?:\^|\*\*)(?P<power>[0-9]+))?\Z")
 
 def _read_factor(text, whole):
     match = _factor.match(text)
-    if match: return match["name"], "".join(sorted(match["axes"] or "")), int(match["power"] or 1)
-    raise ValueError(f"`term` {whole!r} has a part {text!r} that is not a power or a derivative; write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'.")
+    if match: return match["name"], "".join(sorted(match["axes"] or "")), float(match["power"] or 1)
+    raise ValueError(f"`term` {_shown(whole)} has a part {_shown(text)} that is not a power or a derivative; write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'.")
 
 def _read_flux(text): # the derivative of a product, or None
     match = re.fullmatch(r"\((?P<inner>[^()]+)\)_(?P<axes>[xyzt]+)", text.strip())
     if not match: return None
     inner = parse_term(match["inner"])
-    if inner.derivative or not inner.powers: raise ValueError(f"`term` {text!r} differentiates {match['inner']!r}; write a product of unknowns there, as in '(u^2)_xx'.")
-    return Term((), (str(inner), "".join(sorted(match["axes"]))))
+    if inner.derivative or not inner.powers: raise ValueError(f"`term` {_shown(text)} differentiates {_shown(match['inner'])}; write a product of unknowns there, as in '(u^2)_xx'.")
+    return _bounded(Term((), (str(inner), "".join(sorted(match["axes"])))), text)
+
+def _bounded(term, whole): # the term, if its numbers make sense
+    power = sum(power for _, power in term.powers)
+    if power > _MOST_POWER or term.order > _MOST_ORDER: raise ValueError(f"`term` {_shown(whole)} has {f'the power {power:g}' if power > _MOST_POWER else f'a derivative of order {term.order}'}; give powers up to {_MOST_POWER} and derivatives up to order {_MOST_ORDER}.")
+    return Term(tuple((name, int(power)) for name, power in term.powers), term.derivative)
 
 # %% ../nbs/01_terms.ipynb #27065709
 def parse_term(
@@ -69,11 +77,11 @@ def parse_term(
     factors = [_read_factor(part, text) for part in parts if part != "1"]
     derivatives = [(name, axes) for name, axes, _ in factors if axes]
     if len(derivatives) > 1:
-        raise ValueError(f"`term` {text!r} has {len(derivatives)} derivatives; a term is powers of the unknowns times one derivative.")
+        raise ValueError(f"`term` {_shown(text)} has {len(derivatives)} derivatives; a term is powers of the unknowns times one derivative.")
     powers = Counter()
     for name, axes, power in factors:
         if not axes: powers[name] += power
-    return Term(tuple(sorted((n, p) for n, p in powers.items() if p)), derivatives[0] if derivatives else None)
+    return _bounded(Term(tuple(sorted((n, p) for n, p in powers.items() if p)), derivatives[0] if derivatives else None), text)
 
 Term.parse = staticmethod(parse_term)
 
@@ -159,25 +167,24 @@ def _move_one(monomial): # (axis, inner monomial, remainder, factor) by the rule
         if rest and _order(rest.items()) + 1 >= len(axes): continue
         inner = _monomial({**rest, lower: k + 1})
         remainder = Counter({_monomial(Counter(dict(m)) + Counter({lower: k + 1})): c for m, c in _differentiate(_monomial(rest), axis).items()})
-        return axis, inner, remainder, 1 / (k + 1)
+        return axis, inner, remainder, Fraction(1, k + 1)
 
 # %% ../nbs/01_terms.ipynb #36fd9978
 def by_parts(
     term: Term,
 ) -> dict: # (axes moved to the weight, jet monomial that stays) → coefficient
     "Write a term as a sum of derivatives of products that are differentiated as little as possible."
-    pieces = Counter()
-    def move(monomial, moved, coefficient):
+    @cache
+    def parts(monomial):
         step = _move_one(monomial)
-        if step is None:
-            pieces["".join(sorted(moved)), monomial] += coefficient
-            return
-        axis, inner, remainder, factor = step
-        move(inner, moved + axis, coefficient * factor)
-        for other, count in remainder.items(): move(other, moved, -coefficient * factor * count)
+        if step is None: return {("", monomial): 1}
+        (axis, inner, remainder, factor), pieces = step, Counter()
+        for (moved, stays), c in parts(inner).items(): pieces["".join(sorted(moved + axis)), stays] += factor * c
+        for other, count in remainder.items():
+            for piece, c in parts(other).items(): pieces[piece] -= factor * count * c
+        return pieces
     if term.of_product: return {(term.derivative[1], _jets(parse_term(term.derivative[0]))): 1.0} # nothing left to do
-    move(_jets(term), "", 1.0)
-    return {piece: c for piece, c in pieces.items() if c}
+    return {piece: float(c) for piece, c in parts(_jets(term)).items() if c}
 
 # %% ../nbs/01_terms.ipynb #a4ddd3b2
 def is_exact_derivative(term: Term) -> bool:
@@ -195,8 +202,8 @@ def candidates(
     fluxes: bool = False, # derivatives of powers, as (u^2)_xx, instead of powers times derivatives
 ) -> list: # of `Term`
     "Powers, derivatives and their products, in the order of the paper."
-    for name, value in [("power", power), ("derivative_order", derivative_order)]:
-        check_whole(name, value, 0)
+    check_whole("power", power, 0, _MOST_POWER)
+    check_whole("derivative_order", derivative_order, 0, _MOST_ORDER)
     powers = [term for degree in range(1, power + 1) for term in _products((*unknowns, *known), degree)]
     letters = [term for order in range(1, derivative_order + 1) for term in _words(axes, order)]
     if fluxes: return [Term()]*constant + powers + [Term((), (str(product), word)) for word in letters for product in powers if set(product.unknowns) <= set(unknowns)]
@@ -269,6 +276,6 @@ def coefficient_error(
 ): # array of percentages, one per true term; infinite when the terms differ
     "Percentage error of each coefficient (%CE of the paper)."
     import numpy as np
-    found, truth = ({str(parse_term(k)): v for k, v in d.items()} for d in (found, truth))
+    found, truth = ({str(_as_term(k)): v for k, v in d.items()} for d in (found, truth))
     if set(found) != set(truth): return np.full(len(truth), np.inf)
     return np.array([100*abs(found[name] - value)/abs(value) if value else np.inf for name, value in truth.items()])

@@ -285,6 +285,7 @@ curves = st.integers(1, 12).flatmap(lambda n: st.tuples(
 @settings(quick, max_examples=200)
 @given(curves, st.floats(-3, 6), st.floats(1e-6, 1e2), st.integers(1, 12))
 def test_algorithm_1_ends_within_its_steps(curve, lam_max, tau0, n_delta):
+    "At most N_δ + 1 values of λ are looked at, and the walk never goes below zero; a bound that is itself below zero, as λ_U < 1, is taken as it is."
     bic, uncertainty = map(np.array, curve)
     sizes, gamma = np.arange(1, len(bic) + 1), 9.0
     k, lam, trace = tune(bic, uncertainty, sizes, lam_max, gamma, tau0, n_delta)

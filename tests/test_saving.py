@@ -356,6 +356,7 @@ lies = {
     "wrong type": (lambda told: kind_of(told, "Selection").update(trace="none"), "'trace' of Selection is a str"),
     "wrong part": (lambda told: kind_of(told, "Selection").update(evidence={"part": 0}), "'evidence' of Selection is a LinearSystem"),
     "no triangle": (lambda told: kind_of(told, "LinearSystem").update(R=[[1, 2], [3, 4]]), "upper triangle"),
+    "rows that do not fit": (lambda told: kind_of(told, "LinearSystem").update(rows={"tuple": [[[1.0, 2.0]], [1.0]]}), "do not fit"),
     "a large number": (lambda told: kind_of(told, "Selection").update(k={"number": ["int8", 300]}), "cannot be read"),
     "a type that takes memory": (lambda told: kind_of(told, "Selection").update(k={"number": ["V1000000000000", 10**12]}), "where a value should be"),
     "a shape that takes memory": (set_in("result", {"values": [[10**6, 10**6], [1]]}), "where a value should be"),

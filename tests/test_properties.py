@@ -4,19 +4,23 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
+from numpy.polynomial import Polynomial
 
+from equality import assert_same
 from ubic import datasets
 from ubic.criterion import _ubic, improvements, select, tune
-from ubic.field import add_noise
+from ubic.denoise import _code, learn_dictionary, plane_kernel, savgol, savgol2d, svd
+from ubic.field import add_noise, as_field
 from ubic.library import weak
 from ubic.posterior import evidence, posterior
+from ubic.saving import load_result
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
 from ubic.terms import Term, parse_term
 
 quick = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
-few = settings(quick, max_examples=6)
+few = settings(quick, max_examples=6, phases=[Phase.generate]) # these take long, and longer still to be made smaller
 pytestmark = pytest.mark.filterwarnings("ignore:no subset explains the target") # noise alone is a fair draw
 
 
@@ -71,10 +75,10 @@ def test_exact_search_with_dependent_columns(system, seed):
 
 
 @quick
-@given(systems(), st.sampled_from(["exact", "greedy"]))
+@given(systems(), st.sampled_from(["exact", "greedy", "frols", "two_step"]))
 def test_residual_never_grows_with_the_size(system, solver):
     path = best_subsets(system, solver=solver)
-    assert list(path.sizes) == list(range(1, system.p + 1))
+    assert list(path.sizes) == list(range(1, len(path.sizes) + 1)) and (solver == "two_step" or len(path.sizes) == system.p)
     assert (np.diff(path.rss) <= 1e-12*path.rss[0]).all()
     for support, coef, rss in zip(path.supports, path.coef, path.rss):
         assert np.sum((system.y - system.X[:, list(support)] @ coef)**2) == pytest.approx(rss, rel=1e-6)
@@ -115,6 +119,19 @@ def test_order_of_columns_and_rows_and_units_do_not_matter(system, seed):
     columns, target, common = 10.0**rng.uniform(-6, 6, system.p), 10.0**rng.uniform(-6, 6), 10.0**rng.uniform(-6, 6)
     other = LinearSystem(common*(system.X*columns)[rows][:, turn], common*target*system.y[rows])
     for tau0 in (None, 0.02): same_answer(select(best_subsets(system), tau0=tau0), select(best_subsets(other), tau0=tau0), turn, columns/target)
+
+
+@pytest.mark.filterwarnings("ignore:no subset improves")
+@quick
+@given(systems(), st.integers(0, 10**6), st.sampled_from([None, "P75"]))
+def test_in_paper_mode_order_and_signs_do_not_matter(system, seed, tau0):
+    "Units do matter there: its CV adds coefficients of different units, and its bound on λ needs a positive log-likelihood."
+    rng = np.random.default_rng(seed)
+    turn, rows, signs = rng.permutation(system.p), rng.permutation(system.n), rng.choice([-1.0, 1.0], system.p)
+    other = LinearSystem((system.X*signs)[rows][:, turn], system.y[rows])
+    one, other = (select(best_subsets(each), "paper", tau0) for each in (system, other))
+    same_answer(one, other, turn, signs)
+    assert other.lam == pytest.approx(one.lam, rel=1e-6)
 
 
 @pytest.mark.parametrize("power", [4, 8, 12, 20])
@@ -240,14 +257,25 @@ def test_uncertainty_is_at_least_one(system):
 # --- criterion ------------------------------------------------------------------------------------------------------------------
 
 @quick
-@given(systems())
-def test_without_penalty_the_criterion_is_bic(system):
-    found = evidence(best_subsets(system))
-    assert np.array_equal(_ubic(found.bic, found.uncertainty, -np.inf, np.log(found.n)), found.bic)
-    tiny = _ubic(found.bic, found.uncertainty, -300.0, np.log(found.n)) # λ_U → 0
-    np.testing.assert_allclose(tiny, found.bic, rtol=1e-12)
-    k, lam, trace = tune(found.bic, found.uncertainty, found.path.sizes, -np.inf, np.log(found.n), 0.1)
+@given(systems(), st.sampled_from(["paper", "unit_free"]), st.none() | st.floats(0.1, 10))
+def test_without_penalty_the_criterion_is_bic(system, mode, gamma):
+    """UBIC = BIC + λ_U·Γ·U, and λ_U = 0 makes it BIC. The λ of Algorithm 1 is log₁₀ λ_U: no penalty is λ = -inf, and λ = 0, where the
+    algorithm ends at the latest, still counts Γ·U once."""
+    found = evidence(best_subsets(system), mode)
+    scale = np.log(found.n) if gamma is None else gamma
+    assert np.array_equal(_ubic(found.bic, found.uncertainty, -np.inf, scale), found.bic)
+    np.testing.assert_allclose(_ubic(found.bic, found.uncertainty, -300.0, scale), found.bic, rtol=1e-12) # λ_U → 0
+    np.testing.assert_allclose(_ubic(found.bic, found.uncertainty, 0, scale), found.bic + scale*found.uncertainty, rtol=1e-12)
+    k, lam, trace = tune(found.bic, found.uncertainty, found.path.sizes, -np.inf, scale, 0.1)
     assert k == np.argmin(found.bic) and lam == -np.inf and len(trace) == 1
+
+
+@quick
+@given(systems(), st.sampled_from(["paper", "unit_free"]), st.floats(-3, 5), st.floats(0.1, 3))
+def test_a_larger_penalty_never_chooses_a_less_certain_subset(system, mode, lam, more):
+    found = evidence(best_subsets(system), mode)
+    low, high = (np.argmin(_ubic(found.bic, found.uncertainty, penalty, np.log(found.n))) for penalty in (lam, lam + more))
+    assert found.uncertainty[high] <= found.uncertainty[low]*(1 + 1e-12) and found.bic[high] >= found.bic[low] - 1e-9*abs(found.bic[low])
 
 
 curves = st.integers(1, 12).flatmap(lambda n: st.tuples(
@@ -257,6 +285,7 @@ curves = st.integers(1, 12).flatmap(lambda n: st.tuples(
 @settings(quick, max_examples=200)
 @given(curves, st.floats(-3, 6), st.floats(1e-6, 1e2), st.integers(1, 12))
 def test_algorithm_1_ends_within_its_steps(curve, lam_max, tau0, n_delta):
+    "At most N_δ + 1 values of λ are looked at, and the walk never goes below zero; a bound that is itself below zero, as λ_U < 1, is taken as it is."
     bic, uncertainty = map(np.array, curve)
     sizes, gamma = np.arange(1, len(bic) + 1), 9.0
     k, lam, trace = tune(bic, uncertainty, sizes, lam_max, gamma, tau0, n_delta)
@@ -285,6 +314,185 @@ def test_selection_is_consistent(system):
     assert (found.std > 0).all() and np.isfinite(found.coef).all()
     np.testing.assert_allclose(found.coef, found.path.coef[found.k], rtol=1e-6)
     assert found.r_bic <= 0 and (found.lam >= 0 or found.trace[0]["lam"] < 0)
+
+
+@few
+@given(systems(), st.sampled_from(["paper", "unit_free"]), st.sampled_from([None, 0.1, "P75"]), st.booleans())
+def test_a_result_survives_its_file(tmp_path_factory, system, mode, tau0, rows):
+    found = select(best_subsets(system), mode, tau0)
+    path = found.save(tmp_path_factory.mktemp("saved")/"found.npz", rows)
+    again = load_result(path)
+    if rows: assert_same(found, again)
+    for name in ("support", "terms", "coef", "std", "bic", "ubic", "uncertainty", "lam", "trace", "advice", "rivals", "refit"): assert_same(getattr(found, name), getattr(again, name))
+    assert (str(again), again.verdict, again.verdict.reasons) == (str(found), found.verdict, found.verdict.reasons)
+    assert again.save(path, rows).read_bytes() == found.save(path.with_name("again.npz"), rows).read_bytes()
+
+
+# --- filters --------------------------------------------------------------------------------------------------------------------
+
+def noisy_field(values, dims):
+    with warnings.catch_warnings(action="ignore"): # noise looks rough, and is
+        return as_field(values, dims=dims, **{dim: np.arange(n)*(1.0 + i) for i, (dim, n) in enumerate(zip(dims, values.shape))})
+
+
+@pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+@quick
+@given(st.integers(1, 5), st.integers(0, 4), st.sampled_from("xt"), st.integers(0, 10**6))
+def test_savitzky_golay_keeps_polynomials_up_to_the_edges(order, wider, dim, seed):
+    rng, window = np.random.default_rng(seed), 2*((order + 1)//2 + wider) + 1
+    s = np.linspace(-1, 1, window + rng.integers(0, 20))
+    u = np.vander(s, order + 1) @ rng.uniform(0.5, 2, (order + 1, 7)) # another polynomial in every slice
+    ds = noisy_field(u if dim == "x" else u.T, ("x", "t"))
+    np.testing.assert_allclose(savgol(ds, window, order, dim).u, ds.u, rtol=0, atol=1e-9*np.abs(u).max())
+
+
+@pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+@quick
+@given(st.integers(0, 4), st.integers(0, 2), st.integers(0, 10**6))
+def test_savitzky_golay_in_the_plane_keeps_polynomials_inside(order, wider, seed):
+    "At the edges the plane is reflected, which only constants survive."
+    rng, window = np.random.default_rng(seed), 2*((order + 1)//2 + wider) + 1 + 2*(order == 0)
+    x, y = (np.linspace(-1, 1, window + 2 + rng.integers(0, 9)) for _ in range(2))
+    powers = [(i, j) for i in range(order + 1) for j in range(order + 1 - i)]
+    frames = np.stack([sum(c*np.outer(x**i, y**j) for c, (i, j) in zip(rng.uniform(-2, 2, len(powers)), powers)) for _ in range(5)], axis=-1)
+    ds, half = noisy_field(frames, ("x", "y", "t")), window//2
+    inside = dict(x=slice(half, -half), y=slice(half, -half))
+    np.testing.assert_allclose(savgol2d(ds, window, order).u.isel(inside), ds.u.isel(inside), rtol=0, atol=1e-9*np.abs(frames).max())
+    np.testing.assert_allclose(plane_kernel(window, order).sum(), 1, rtol=1e-9) # constants everywhere
+    if order == 0: np.testing.assert_allclose(savgol2d(ds, window, order).u, ds.u, rtol=0, atol=1e-9*np.abs(frames).max())
+
+
+@pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+@quick
+@given(st.sampled_from([(30, 9), (9, 30), (12, 12), (6, 5, 20), (4, 3, 7)]), st.integers(0, 12), st.data())
+def test_svd_leaves_the_tail_of_singular_values(shape, decades, data):
+    rng, space = np.random.default_rng(data.draw(st.integers(0, 10**6))), int(np.prod(shape[:-1]))
+    short = min(space, shape[-1])
+    rank, values = data.draw(st.integers(1, short)), 10.0**-np.linspace(0, decades, short)
+    left, right = (np.linalg.qr(rng.standard_normal((n, short)))[0] for n in (space, shape[-1]))
+    ds = noisy_field(((left*values) @ right.T).reshape(shape), ("x", "t") if len(shape) == 2 else ("x", "y", "t"))
+    cleaned = svd(ds, rank).u.values
+    assert np.linalg.norm(cleaned - ds.u.values) == pytest.approx(np.sqrt(np.sum(values[rank:]**2)), rel=1e-6, abs=1e-10)
+    assert np.linalg.matrix_rank(cleaned.reshape(space, -1), tol=1e-9) <= rank
+
+
+@st.composite
+def signals(draw):
+    rng, length, count = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.integers(2, 20)), draw(st.integers(1, 80))
+    rough, smooth = rng.standard_normal((count, length)), np.cumsum(rng.standard_normal((count, length)), axis=1)
+    few = rng.standard_normal((count, 2)) @ rng.standard_normal((2, length)) + 0.1*rough
+    return draw(st.sampled_from([rough, smooth, few, np.round(few), 0*rough]))
+
+
+@quick
+@given(signals(), st.integers(1, 24), st.integers(1, 4), st.sampled_from([0.0, 0.05, 0.5]), st.booleans())
+def test_ksvd_keeps_unit_atoms_and_never_raises_its_objective(signals, atoms, sparsity, rho, own_start):
+    sparsity = min(sparsity, atoms)
+    start = np.random.default_rng(atoms).uniform(0.1, 3, (signals.shape[1], atoms)) if own_start else None
+    def value(dictionary):
+        codes, residuals = _code(signals, dictionary, rho, sparsity)
+        return (residuals**2).sum() + rho*(codes**2).sum()
+    rounds = [learn_dictionary(signals, atoms, rho, sparsity, n, start) for n in range(5)]
+    for dictionary in rounds: np.testing.assert_allclose(np.linalg.norm(dictionary, axis=0), 1, rtol=1e-9)
+    values = [value(dictionary) for dictionary in rounds]
+    assert all(b <= a*(1 + 1e-9) + 1e-12*np.sum(signals**2) for a, b in zip(values, values[1:]))
+
+
+# --- weak features --------------------------------------------------------------------------------------------------------------
+
+def polynomials(rng, degree): return Polynomial(rng.uniform(0.5, 1.5, degree + 1)*rng.choice([-1, 1], degree + 1))
+
+
+def factors_of(term, u):
+    "The term of a product of polynomials, one for each axis, as such a product."
+    degree = sum(power for _, power in term.powers)
+    return {dim: P**degree*(P.deriv(term.derivative[1].count(dim)) if term.derivative else 1) for dim, P in u.items()}
+
+
+def integral(P, order, center, half):
+    "∫ P(s) (1 - ((s - center)/half)²)^order ds over the box."
+    whole = (Polynomial([1, 0, -1])**order*P(Polynomial([center, half]))).integ()
+    return half*(whole(1) - whole(-1))
+
+
+def grid_sum(P, order, center, half, step):
+    "The same by the sum over grid points."
+    z = np.linspace(-1, 1, 2*round(half/step) + 1)
+    return step*np.sum((1 - z**2)**order*P(center + half*z))
+
+
+def outer(lines):
+    rows = np.ones(1)
+    for line in lines: rows = np.multiply.outer(rows, line)
+    return rows.ravel()
+
+
+def polynomial_field(u, sizes):
+    axes = {dim: np.linspace(-1, 1, sizes[dim]) for dim in u}
+    values = np.ones(())
+    for dim in u: values = np.multiply.outer(values, u[dim](axes[dim]))
+    return as_field(values, dims=tuple(u), **axes)
+
+
+def conservative(u, terms, order, points, finer=1): # columns, their grid sums and their integrals
+    ds = polynomial_field(u, {dim: finer*3*n + 1 for dim, n in points.items()})
+    steps = {dim: 2/(ds.sizes[dim] - 1) for dim in u}
+    half = {dim: finer*n*steps[dim] for dim, n in points.items()}
+    centers = {dim: ds[dim].values[finer*n:ds.sizes[dim] - finer*n] for dim, n in points.items()}
+    with warnings.catch_warnings(action="ignore"): system = weak(ds, terms=terms, half_width=half, order=order)
+    for term, column in zip(map(Term.parse, [*map(str, system.terms), system.target]), [*system.X.T, system.y]):
+        P = factors_of(term, u)
+        yield str(term), column, outer([[grid_sum(P[dim], order, c, half[dim], steps[dim]) for c in centers[dim]] for dim in u]), outer([[integral(P[dim], order, c, half[dim]) for c in centers[dim]] for dim in u])
+
+
+planes = {"xt": (["u", "u^2", "u_x", "u_xx", "u*u_x", "u^2*u_x", "u*u_xx"], {"x": 10, "t": 8}),
+          "xyt": (["u", "u_x", "u_y", "u_xy", "u_yy", "u*u_x", "u^2*u_y", "u*u_xy"], {"x": 9, "y": 9, "t": 5})}
+
+
+@few
+@given(st.sampled_from(list(planes)), st.integers(2, 3), st.integers(3, 6), st.integers(0, 10**6))
+def test_weak_features_of_polynomials_are_their_sums_and_these_are_integrals_to_their_order(axes, degree, order, seed):
+    """Derivatives are moved to the test function without any error, up to degree 12 or as many points as half a box has. What is left is that of the sum over grid points: by Euler and Maclaurin
+    it is of the smallest even order above that of the test function, so that half the spacing divides it by 16 (order 3), 64 (4, 5) or 256 (6)."""
+    rng, (terms, points) = np.random.default_rng(seed), planes[axes]
+    u = {dim: polynomials(rng, 1 if dim == "t" else degree) for dim in axes} # linear in time: no noise is seen
+    coarse, fine = (list(conservative(u, terms, order, points, finer)) for finer in (1, 2))
+    assert [name for name, *_ in coarse] == [*terms, "u_t"]
+    for (name, column, sums, exact), (_, finer_column, finer_sums, finer_exact) in zip(coarse, fine):
+        for ours, theirs in ((column, sums), (finer_column, finer_sums)): np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8*np.abs(exact).max(), err_msg=name)
+        error, finer_error = np.abs(column - exact).max(), np.abs(finer_column - finer_exact).max()
+        assert finer_error < max(1.3*error/2**(order//2*2 + 2), 1e-9*np.abs(exact).max()), name
+
+
+def drawn_boxes(ds, half, rows, seed): # ends of the boxes, axis by axis, as PySINDy draws them
+    rng, ends = np.random.default_rng(seed), {}
+    for dim in ds.dims:
+        s = ds[dim].values
+        inside = [s[(s > c - half) & (s < c + half)] for c in rng.uniform(s[0] + half, s[-1] - half, size=rows)]
+        ends[dim] = [(points[0], points[-1]) for points in inside]
+    return ends
+
+
+def pysindy_errors(u, terms, order, sizes, seed, half=0.45, rows=40): # relative, column by column
+    ds = polynomial_field(u, sizes)
+    with warnings.catch_warnings(action="ignore"): system = weak(ds, terms=terms, form="pysindy", order=order, rows=rows, seed=seed, half_width=half)
+    ends = drawn_boxes(ds, half, rows, seed)
+    for term, column in zip(map(Term.parse, [*map(str, system.terms), system.target]), [*system.X.T, system.y]):
+        P = factors_of(term, u)
+        exact = np.prod([[integral(P[dim], order, (a + b)/2, (b - a)/2) for a, b in ends[dim]] for dim in u], axis=0)
+        yield str(term), np.abs(column - exact).max()/np.abs(exact).max()
+
+
+@few
+@given(st.sampled_from(["xt", "xyt"]), st.integers(3, 5), st.integers(0, 10**6))
+def test_weak_features_in_the_form_of_pysindy_are_exact_for_linear_fields_and_else_of_second_order(axes, order, seed):
+    rng, sizes = np.random.default_rng(seed), dict(zip(axes, (21, 17, 19)))
+    linear = {dim: Polynomial([2, rng.uniform(0.2, 0.5)]) for dim in axes}
+    for name, error in pysindy_errors(linear, [f"u_{dim}" for dim in axes if dim != "t"] + ["u"], order, sizes, seed): assert error < 1e-9, name
+    curved = {dim: Polynomial([3, *rng.uniform(0.2, 0.5, 2)]) for dim in axes}
+    terms = ["u", "u^2", "u_x", "u*u_x"]
+    coarse, fine = (dict(pysindy_errors(curved, terms, order, {dim: n*(size - 1) + 1 for dim, size in sizes.items()}, seed)) for n in (1, 4))
+    for name in [*terms, "u_t"]: assert fine[name] < max(coarse[name]/8, 1e-9), name # 16 on equal boxes; these end at the nearest grid points
 
 
 # --- terms ----------------------------------------------------------------------------------------------------------------------

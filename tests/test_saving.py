@@ -2,12 +2,10 @@
 import io
 import json
 import os
-import struct
 import subprocess
 import sys
 import warnings
 import zipfile
-from dataclasses import fields, is_dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -19,43 +17,13 @@ import xarray as xr
 
 import ubic
 import ubic.report
+from equality import assert_same
 from ubic import LinearSystem, Selection, best_subsets, load_result, save_result, saving, select
 from ubic.field import UbicWarning
 from ubic.saving import Result, _homes
 from ubic.system import from_triangle
 
 matplotlib.use("Agg")
-
-
-def assert_same(one, other):
-    "Equal in type and to the last bit, all the way down."
-    assert type(one) is type(other), (type(one), type(other))
-    if isinstance(one, np.ndarray):
-        assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        if one.dtype.hasobject: assert_same(one.ravel().tolist(), other.ravel().tolist())
-        else: assert one.tobytes() == other.tobytes()
-    elif isinstance(one, float) and not isinstance(one, np.generic): assert struct.pack("d", one) == struct.pack("d", other)
-    elif isinstance(one, np.generic): assert one.tobytes() == other.tobytes()
-    elif isinstance(one, (list, tuple)):
-        assert len(one) == len(other)
-        for a, b in zip(one, other): assert_same(a, b)
-    elif isinstance(one, dict):
-        assert list(one) == list(other)
-        for a, b in zip(one.values(), other.values()): assert_same(a, b)
-    elif isinstance(one, pd.DataFrame): pd.testing.assert_frame_equal(one, other, check_exact=True)
-    elif isinstance(one, pd.Series): pd.testing.assert_series_equal(one, other, check_exact=True)
-    elif isinstance(one, xr.Dataset):
-        xr.testing.assert_identical(one, other)
-        for name in one.variables: assert_same(one[name].values, other[name].values)
-    elif type(one).__name__ == "InferenceData": assert_same({group: one[group] for group in one.groups()}, {group: other[group] for group in other.groups()})
-    elif isinstance(one, LinearSystem): assert_same(vars_of(one), vars_of(other))
-    elif isinstance(one, ubic.Discovery): assert_same([one.selections, one.field, one.used, one.validation], [other.selections, other.field, other.used, other.validation])
-    elif is_dataclass(one):
-        for field in fields(one): assert_same(getattr(one, field.name), getattr(other, field.name))
-    else: assert one == other
-
-
-def vars_of(system): return [system.R, system.n, system.terms, system.target, system.n_eff, system._rows, system.dependent, system.unit, system.scale]
 
 
 def pixels(draw):
@@ -388,6 +356,7 @@ lies = {
     "wrong type": (lambda told: kind_of(told, "Selection").update(trace="none"), "'trace' of Selection is a str"),
     "wrong part": (lambda told: kind_of(told, "Selection").update(evidence={"part": 0}), "'evidence' of Selection is a LinearSystem"),
     "no triangle": (lambda told: kind_of(told, "LinearSystem").update(R=[[1, 2], [3, 4]]), "upper triangle"),
+    "rows that do not fit": (lambda told: kind_of(told, "LinearSystem").update(rows={"tuple": [[[1.0, 2.0]], [1.0]]}), "do not fit"),
     "a large number": (lambda told: kind_of(told, "Selection").update(k={"number": ["int8", 300]}), "cannot be read"),
     "a type that takes memory": (lambda told: kind_of(told, "Selection").update(k={"number": ["V1000000000000", 10**12]}), "where a value should be"),
     "a shape that takes memory": (set_in("result", {"values": [[10**6, 10**6], [1]]}), "where a value should be"),

@@ -58,9 +58,11 @@ def _as_field(variables, coords, attrs):
     return xr.Dataset({name: u for name, u in variables.items() if name not in coords}, {name: variables[name] for name in coords}, attrs)
 
 # %% ../nbs/10c_saving.ipynb #42efe472
-def _as_system(**parts):
+def _as_system(rows, **parts):
     from ubic.system import from_triangle
-    return from_triangle(**parts)
+    system = from_triangle(**parts, rows=rows)
+    if rows is not None and [np.shape(part) for part in rows] != [(system.n, system.p), (system.n,)]: raise ValueError("the rows of its system do not fit their triangle")
+    return system
 
 _takers = {
     "LinearSystem": lambda system: {name: getattr(system, name) for name in ("R", "n", "terms", "target", "n_eff")} | {"rows": system._rows},

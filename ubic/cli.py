@@ -8,7 +8,7 @@ __all__ = ['main']
 # %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, os, shlex, sys, warnings
 from pathlib import Path
-from .field import UbicWarning, write_atomically
+from .field import UbicWarning, is_chunked, write_atomically
 
 # %% ../nbs/12_cli.ipynb #6de617da
 _intro = """Discover the partial differential equation behind noisy space-time data,
@@ -117,16 +117,18 @@ def _tell(what): print(what, file=sys.stderr)
 def _as_text(found):
     from ubic.report import _errors
     for target, selection in found.items():
-        print(selection, "", selection.table().to_string(float_format="{:.4g}".format), sep="\n")
+        print(selection, "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
         error = found.errors().get(target)
-        if error is not None: print(f"\nThe true PDE is known: {_errors(error)}")
-    if found.validation is not None: print("", found.validation, sep="\n")
+        if error is not None: print(f"The true PDE is known: {_errors(error)}", "", sep="\n")
+    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(last)
 
 # %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
     rows = {target: {"equation": str(s.equation), "latex": s.equation.latex, "terms": list(map(str, s.terms)), "coef": s.coef, "std": s.std, "size": s.size, "verdict": str(s.verdict), "reasons": s.verdict.reasons, "advice": s.advice,
                      "lam": s.lam, "tau0": s.tau0, "mode": s.evidence.mode, "path": {"sizes": s.path.sizes, "terms": [list(map(str, s.path.terms(k))) for k in range(len(s.path.sizes))], "bic": s.bic, "uncertainty": s.uncertainty, "ubic": s.ubic}}
             for target, s in found.items()}
+    if not is_chunked(found.field): # as in the text
+        for target in rows: rows[target]["noise_percent"] = found.noise[target]
     for target, error in found.errors().items(): rows[target]["error_percent"] = error.mean()
     if found.validation is not None: rows["validation"] = {"wins": found.validation.wins, "reproduces": found.validation.reproduces, "sentences": found.validation.sentences, "scores": found.validation.table().to_dict("records")}
     _print_json(rows)
@@ -219,7 +221,7 @@ def _warn(message, category, *rest, **kw): # those meant for users, in one line
     if issubclass(category, UbicWarning): _tell(f"warning: {message}")
 
 # %% ../nbs/12_cli.ipynb #307cca24
-_options = {"rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "`percent`": "`--noise`"}
+_options = {"rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "`percent`": "`--noise`", "give chunks='auto'": "add --chunks"}
 
 def _as_options(error): # a sentence about Python's arguments, for somebody who types
     text = str(error)

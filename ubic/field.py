@@ -194,7 +194,7 @@ def _reason(error, most=300):
     "The first sentence of an error, in print and of a bearable length."
     text = "".join(letter if letter.isprintable() else "?" for letter in " ".join(str(error).split()))
     text = re.split(r"[.!] (?=[A-Z(])", text)[0][:most].rstrip(".! ")
-    return text if text and isinstance(error, (ValueError, TypeError, OSError)) else f"{type(error).__name__}{': ' * bool(text)}{text}"
+    return f"{type(error).__name__}: {text}" if isinstance(error, (LookupError, AttributeError, ArithmeticError)) else text or type(error).__name__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) # of disks and quotas
 
@@ -931,8 +931,8 @@ def _unzipped(path, most=200):
     unpacked, most = io.BytesIO(), most * path.stat().st_size + 2**20
     with gzip.open(path) as packed:
         for block in iter(lambda: packed.read(2**20), b""):
-            _check_claim("its packed text", unpacked.tell() + len(block), most)
             unpacked.write(block)
+            if unpacked.tell() > most: raise ValueError(f"it swells to more than {most} bytes when it is unpacked, which no table does")
     unpacked.seek(0)
     return unpacked
 
@@ -1022,7 +1022,7 @@ def _read(path, chunks):
     kind = _kind(path)
     if kind not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
     _put_back(path)
-    if not path.exists(): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
+    if not os.path.exists(path): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
     options = {} if chunks is None else {"chunks": _check_chunks(chunks, kind)}
     with _reading(path), _own_warnings():
         content = _READERS[kind](path, **options)

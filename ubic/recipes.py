@@ -85,7 +85,7 @@ def get_recipe(
     name: str, # of a dataset
 ) -> Recipe:
     "The recipe of a dataset."
-    if name not in recipes: raise ValueError(f"`recipe` must be one of {', '.join(recipes)}, found {name!r}.")
+    if not isinstance(name, str) or name not in recipes: raise ValueError(f"`recipe` must be one of {', '.join(recipes)}, found {name!r}.")
     return recipes[name]
 
 # %% ../nbs/10a_recipes.ipynb #7c1e03aa

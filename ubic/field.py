@@ -621,7 +621,7 @@ def _put(part, path):
 
 def _put_back(path):
     "Bring back a folder that was moved aside by a process that was killed then."
-    if not path.exists() and _aside(path).is_dir(): os.replace(_aside(path), path)
+    if not os.path.exists(path) and os.path.isdir(_aside(path)): os.replace(_aside(path), path)
 
 # %% ../nbs/00_field.ipynb #11fb4508
 def _as_path(path, name="path"):

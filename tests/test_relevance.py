@@ -1,4 +1,6 @@
 """Relevance determination: the evidence rises, units and order do not matter, odd inputs are answered, and the published fits come out."""
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -230,3 +232,10 @@ def test_the_start_decides_the_summit(burgers):
 
 def test_independent_rows_need_no_threshold(burgers):
     assert ard(burgers, mode="paper", n_eff=101).support == (3, 4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_perfect_fit_settles(seed):
+    X = np.random.default_rng(seed).standard_normal((300, 3))
+    with warnings.catch_warnings(action="error"): found = ard(LinearSystem(X, X[:, 0] - 0.5*X[:, 1]), mode="paper")
+    assert found.support == (0, 1) and np.allclose(found.coef, [1, -0.5])

@@ -47,7 +47,7 @@ def _best_precision(R, state):
 # %% ../nbs/20d_relevance.ipynb #b3771976
 def _noise(R, q, n, precision, state):
     freedom = np.sum(1 - precision[state.inside]*np.diag(state.cov))
-    return (np.sum((q - R[:, state.inside] @ state.mean)**2) + state.variance*freedom)/n
+    return max(np.sum((q - R[:, state.inside] @ state.mean)**2) + state.variance*freedom, 1e-20*(q @ q))/n # below that it is rounding, which never settles
 
 # %% ../nbs/20d_relevance.ipynb #25a1174a
 def _climb(R, q, n, precision=None, tolerance=1e-9, most=20_000): # one state after the other

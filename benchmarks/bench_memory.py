@@ -91,8 +91,7 @@ def wake(*sizes): return pieces_or_whole(f"strong library of {np.prod(sizes)} ro
 
 
 def jobs(full):
-    n, first = (256, 64) if full else (96, 64)
-    for factor in (1, 2, 4, 8, 16)[::1 if full else 2]: yield partial(store, n, first*factor)
+    for frames in (64, 256, 1024) if full else (64, 256): yield partial(store, 256 if full else 96, frames)
     yield partial(wake, *((325, 170, 151) if full else (80, 60, 60)))
 
 

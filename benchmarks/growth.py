@@ -14,10 +14,10 @@ COLUMNS = "stage against size seconds spread repeats exponent".split()
 
 
 def waves(points, frames, noise=10):
-    "Burgers' equation from the same few waves on a finer grid or over a longer time."
+    "Burgers' equation from the same few waves over the same time, on a finer grid or with more frames."
     x = np.arange(points)*20/points
     start = xr.Dataset({"u": ("x", np.sin(np.pi*x/5) + 0.5*np.cos(np.pi*x/10) + 0.3*np.sin(0.7*np.pi*x))}, {"x": x})
-    return ubic.add_noise(ubic.simulate({"u": {"u_xx": 0.1, "u*u_x": -1}}, start, 0.05*np.arange(frames)), noise, seed=0)
+    return ubic.add_noise(ubic.simulate({"u": {"u_xx": 0.1, "u*u_x": -1}}, start, np.linspace(0, 10, frames)), noise, seed=0)
 
 
 def library(ds, **settings): return lambda: ubic.library.weak(ds, **settings)
@@ -62,12 +62,12 @@ def curve(stage, against, make, sizes, repeats=3):
 
 def jobs(full):
     def doubled(first, quick, more): return [first*2**k for k in range(more if full else quick)]
-    yield partial(curve, "weak library", "rows", library_of_rows, doubled(1000, 4, 7))
+    yield partial(curve, "weak library", "rows", library_of_rows, doubled(4000, 4, 7))
     yield partial(curve, "weak library", "candidates", library_of_candidates, doubled(4, 3, 4))
-    yield partial(curve, "weak library", "points along x", library_of_points, doubled(128, 4, 6))
+    yield partial(curve, "weak library", "points along x", library_of_points, doubled(256, 4, 6))
     yield partial(curve, "weak library", "frames", library_of_frames, doubled(101, 4, 6))
-    yield partial(curve, "reduction", "rows", partial(reduction, p=20), doubled(2000, 4, 8))
+    yield partial(curve, "reduction", "rows", partial(reduction, p=20), doubled(4000, 4, 7))
     yield partial(curve, "reduction", "candidates", partial(reduction, 5000), doubled(10, 3, 5))
-    yield partial(curve, "exact search to size 5", "candidates", search, doubled(20, 3, 4))
-    yield partial(curve, "discover", "points along x", discovery_of_points, doubled(64, 3, 5))
-    yield partial(curve, "discover", "frames", discovery_of_frames, doubled(51, 3, 5))
+    yield partial(curve, "exact search to size 5", "candidates", search, doubled(25, 3, 4))
+    yield partial(curve, "discover", "points along x", discovery_of_points, doubled(256, 3, 6))
+    yield partial(curve, "discover", "frames", discovery_of_frames, doubled(101, 3, 6))

@@ -30,20 +30,25 @@ def timed(
     return result if isinstance(result, Measured) else Measured((perf_counter() - start)/calls, result)
 
 
+def waiting(function):
+    "A timed call, and how long one had to wait for it, which a result with its own seconds does not tell."
+    start = perf_counter()
+    return timed(function), perf_counter() - start
+
+
 def in_turns(
     functions, # each without arguments
     repeats: int = 5, # rounds; at most two when a single call takes longer than a minute
     counts=(), # numbers of functions that compile nothing, so that a first call that takes long counts
 ): # seconds, rounds × functions, and what each function returned last
     "Call functions one after the other, forwards and backwards by turns, so that a machine that slows down slows all of them down."
-    done = [timed(function) for function in functions] # may compile
-    calls = [max(1, round(SHORT/max(seconds, 1e-9))) for seconds, _ in done]
-    kept = {i for i in counts if done[i].seconds > LONG}
-    if max(seconds for seconds, _ in done) > VERY_LONG: repeats = min(repeats, 2)
+    done, waited = map(list, zip(*map(waiting, functions))) # may compile
+    kept = {i for i in counts if waited[i] > LONG}
+    if max(waited) > VERY_LONG: repeats = min(repeats, 2)
     seconds = np.empty((repeats, len(functions)))
     for turn in range(repeats):
         for i in range(len(functions))[::(-1)**turn]:
-            if turn or i not in kept: done[i] = timed(functions[i], calls[i])
+            if turn or i not in kept: done[i] = timed(functions[i], calls=max(1, round(SHORT/max(done[i].seconds, 1e-9))))
             seconds[turn, i] = done[i].seconds
     return seconds, [result for _, result in done]
 

@@ -3,6 +3,7 @@ import json
 import math
 import platform
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -181,6 +182,14 @@ def test_exactness_tells_whose_residual_is_larger():
     assert re.fullmatch(r"2 of 3 supports equal; peer's residuals up to \S+ larger", bench_search.exactness(system, path, worse))
     other = _path(system, worse)
     assert re.fullmatch(r"2 of 3 supports equal; our residuals up to \S+ larger", bench_search.exactness(system, other, path.supports))
+
+
+def test_licences_that_bind_are_in_no_extra_but_peers(monkeypatch):
+    told = {}
+    monkeypatch.setattr("setuptools.setup", lambda **settings: told.update(settings))
+    runpy.run_path(str(ROOT/"setup.py"))
+    extras = {name: " ".join(packages) for name, packages in told["extras_require"].items()} | {"core": " ".join(told["install_requires"])}
+    assert [name for name, packages in extras.items() if re.search("abess|gurobi", packages)] == ["peers"]
 
 
 # --- what is committed, and what is said about it ---------------------------------------------------------------------------------

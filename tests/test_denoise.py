@@ -212,6 +212,8 @@ def test_flat_regions_and_small_fields():
     (lambda d: noise_level(d.where(d.x > 0.5)), "not finite"),
     (lambda d: ksvd(d.isel(t=[0])), "`t` has 1"),
     (lambda d: learn_dictionary(np.ones((5, 9)), 4, start=np.ones((9, 3))), "`start` has shape"),
+    (lambda d: learn_dictionary(np.ones((5, 9)), 3, start=np.eye(9, 3)*[1, 0, 1]), "`start` has an atom without a direction"),
+    (lambda d: learn_dictionary(np.ones((5, 9)), 3, start=np.full((9, 3), np.inf)), "`start` has an atom without a direction"),
     (lambda d: omp_code(np.eye(3), np.ones((4, 2)), 1), "`signals` has shape"),
     (lambda d: omp_code(np.eye(3), np.ones((4, 3)), 4), "`sparsity` is 4"),
     (lambda d: plot_dictionary(np.ones((10, 2))), "`dictionary` has atoms"),

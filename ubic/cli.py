@@ -8,7 +8,6 @@ __all__ = ['main']
 # %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, os, shlex, sys, warnings
 from pathlib import Path
-from .field import UbicWarning, write_atomically
 
 # %% ../nbs/12_cli.ipynb #6de617da
 _intro = """Discover the partial differential equation behind noisy space-time data,
@@ -153,6 +152,7 @@ def _find(args):
 # %% ../nbs/12_cli.ipynb #458704b4
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
+    from ubic.field import write_atomically
     write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
@@ -207,6 +207,7 @@ def _paper(args):
 _commands = {"discover": _discover, "report": _report, "paper": _paper, "data": _data}
 
 def _warn(message, category, *rest, **kw): # those meant for users, in one line
+    from ubic.field import UbicWarning
     if issubclass(category, UbicWarning): _tell(f"warning: {message}")
 
 # %% ../nbs/12_cli.ipynb #307cca24

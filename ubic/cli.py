@@ -8,7 +8,6 @@ __all__ = ['main']
 # %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, os, shlex, sys, warnings
 from pathlib import Path
-from .field import UbicWarning, is_chunked, write_atomically
 
 # %% ../nbs/12_cli.ipynb #6de617da
 _intro = """Discover the partial differential equation behind noisy space-time data,
@@ -124,6 +123,7 @@ def _as_text(found):
 
 # %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
+    from ubic.field import is_chunked
     rows = {target: {"equation": str(s.equation), "latex": s.equation.latex, "terms": list(map(str, s.terms)), "coef": s.coef, "std": s.std, "size": s.size, "verdict": str(s.verdict), "reasons": s.verdict.reasons, "advice": s.advice,
                      "lam": s.lam, "tau0": s.tau0, "mode": s.evidence.mode, "path": {"sizes": s.path.sizes, "terms": [list(map(str, s.path.terms(k))) for k in range(len(s.path.sizes))], "bic": s.bic, "uncertainty": s.uncertainty, "ubic": s.ubic}}
             for target, s in found.items()}
@@ -157,6 +157,7 @@ def _find(args):
 # %% ../nbs/12_cli.ipynb #458704b4
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
+    from ubic.field import write_atomically
     write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
@@ -218,6 +219,7 @@ def _paper(args):
 _commands = {"discover": _discover, "report": _report, "paper": _paper, "data": _data}
 
 def _warn(message, category, *rest, **kw): # those meant for users, in one line
+    from ubic.field import UbicWarning
     if issubclass(category, UbicWarning): _tell(f"warning: {message}")
 
 # %% ../nbs/12_cli.ipynb #307cca24

@@ -7,7 +7,7 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import orthogonal_mp_gram
 
-from ubic.denoise import (Patches, _code, _renew_atoms, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, plot_dictionary, savgol, svd)
+from ubic.denoise import (Patches, _code, _renew_atoms, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, savgol, svd)
 
 
 def published_noisy(folder, name, percent=30):
@@ -183,45 +183,3 @@ def test_flat_regions_and_small_fields():
     ds.u[:25] = 0.0
     assert np.isfinite(ksvd(ds).u).all() and np.isfinite(ksvd(ds, sparsity=2).u).all()
     assert np.isfinite(ksvd(toy(8, 8)).u).all() and np.isfinite(ksvd(toy(16, 9), atoms=1).u).all()
-
-
-@pytest.mark.parametrize("call, words", [
-    (lambda d: savgol(d, 6), "`window` is 6"),
-    (lambda d: savgol(d, 3, order=3), "`window` is 3"),
-    (lambda d: savgol(d, 61), "`window` is 61"),
-    (lambda d: savgol(d, 5.0), "`window` is 5.0"),
-    (lambda d: savgol(d, 5, order=-1), "`order` is -1"),
-    (lambda d: savgol(d, 5, dim="z"), "`dim` is 'z'"),
-    (lambda d: svd(d, 0), "`rank` is 0"),
-    (lambda d: svd(d, 41), "`rank` is 41"),
-    (lambda d: ksvd(d, patch=41), "`patch` is 41"),
-    (lambda d: ksvd(d, patch=1), "`patch` is 1"),
-    (lambda d: ksvd(d, atoms=0), "`atoms` is 0"),
-    (lambda d: ksvd(d, sparsity=33), "`sparsity` is 33"),
-    (lambda d: ksvd(d, sparsity=0), "`sparsity` is 0"),
-    (lambda d: ksvd(d, transform_sparsity=33), "`transform_sparsity` is 33"),
-    (lambda d: ksvd(d, rho=-0.1), "`rho` is -0.1"),
-    (lambda d: ksvd(d, rho=float("nan")), "`rho` is nan"),
-    (lambda d: ksvd(d, rho="a"), "`rho` is 'a'"),
-    (lambda d: ksvd(d, seed=-1), "`seed` is -1"),
-    (lambda d: dct_dictionary(1, 4), "`length` is 1"),
-    (lambda d: dct_dictionary(4, 0), "`atoms` is 0"),
-    (lambda d: ksvd(d, iterations=-1), "`iterations` is -1"),
-    (lambda d: ksvd(d, training=0), "`training` is 0"),
-    (lambda d: ksvd(d.where(d.x > 0.5)), "not finite"),
-    (lambda d: noise_level(d.where(d.x > 0.5)), "not finite"),
-    (lambda d: ksvd(d.isel(t=[0])), "`t` has 1"),
-    (lambda d: learn_dictionary(np.ones((5, 9)), 4, start=np.ones((9, 3))), "`start` has shape"),
-    (lambda d: learn_dictionary(np.ones((5, 9)), 3, start=np.eye(9, 3)*[1, 0, 1]), "`start` has an atom without a direction"),
-    (lambda d: learn_dictionary(np.ones((5, 9)), 3, start=np.full((9, 3), np.inf)), "`start` has an atom without a direction"),
-    (lambda d: omp_code(np.eye(3), np.ones((4, 2)), 1), "`signals` has shape"),
-    (lambda d: omp_code(np.eye(3), np.ones((4, 3)), 4), "`sparsity` is 4"),
-    (lambda d: plot_dictionary(np.ones((10, 2))), "`dictionary` has atoms"),
-])
-def test_bad_input(call, words):
-    with pytest.raises(ValueError, match=words): call(toy())
-
-
-def test_wrong_type():
-    for method in (ksvd, noise_level, lambda d: savgol(d, 5), lambda d: svd(d, 1)):
-        with pytest.raises(TypeError, match="`ds`"): method(toy().u.values)

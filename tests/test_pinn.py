@@ -143,25 +143,6 @@ def test_file_that_is_no_checkpoint_is_refused(heat, tmp_path, content):
     with pytest.raises(ValueError, match="`checkpoint` .* cannot be read"): pinn({"u_xx": 0.15}, heat, checkpoint=tmp_path / "state.pt", **SMALL)
 
 
-def test_restart_from_the_last_finite_state(heat, monkeypatch):
-    losses, calls = networks._Training.measure, []
-    def sometimes_lost(self):
-        calls.append(1)
-        return [np.nan, np.nan] if len(calls) == 2 else losses(self)
-    monkeypatch.setattr(networks._Training, "measure", sometimes_lost)
-    network = pinn({"u_xx": 0.15}, heat, **SMALL)
-    assert network.losses.iloc[1].equals(network.losses.iloc[0]) and network.stopped == "" and network.losses.total.iloc[-1] < network.losses.total.iloc[0]
-
-
-def test_loss_that_is_never_finite_ends_the_training_with_its_history(heat, monkeypatch):
-    losses, calls = networks._Training.measure, []
-    def lost_from_the_second_epoch_on(self):
-        calls.append(1)
-        return [np.nan, np.nan] if len(calls) in (2, 4) else losses(self)
-    monkeypatch.setattr(networks._Training, "measure", lost_from_the_second_epoch_on)
-    with pytest.raises(ValueError, match="not finite twice in a row, in epoch 3 .the last finite losses: .*, .*, "): pinn({"u_xx": 0.15}, heat, **SMALL)
-
-
 def test_published_seed_gives_the_published_first_weights():
     import torch
     from ubic.jets import draw_weights

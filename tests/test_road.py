@@ -94,11 +94,6 @@ def test_a_recipe_says_ambiguous_too():
     with pytest.warns(UbicWarning, match="Ambiguous"): ubic.discover(soliton(), recipe="kdv")
 
 
-@pytest.mark.parametrize("size", [0, 2.5, 99])
-def test_sizes_out_of_range(size):
-    with pytest.raises(ValueError, match=f"`max_size` is {size}"): ubic.discover(ubic.datasets.burgers(), max_size=size)
-
-
 def test_command_line_broken_file(tmp_path, capsys):
     (tmp_path/"short.npz").write_bytes(b"PK")
     assert main(["discover", str(tmp_path/"short.npz")]) == 1 and "cannot be read" in capsys.readouterr().err

@@ -339,14 +339,6 @@ def test_refused_with_one_sentence(call, kind, words):
     with pytest.raises(kind, match=words): call(hard(6))
 
 
-@pytest.mark.parametrize("package, call, command", [
-    ("pyscipopt", lambda: best_subsets(hard(4), solver="miqp"), r'pip install "ubic\[solvers\]"'),
-    ("gurobipy", lambda: best_subsets(hard(4), solver="sos1", engine="gurobi"), "pip install gurobipy")])
-def test_a_missing_package_is_named(monkeypatch, package, call, command):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ImportError, match=f"{package}.*{command}"): call()
-
-
 def test_a_missing_pysindy_is_named():
     code = "import sys; sys.modules['pysindy'] = None\ntry: from ubic.solvers import UBICOptimizer\nexcept ImportError as error: print(error)"
     assert 'pip install "ubic[sindy]"' in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout

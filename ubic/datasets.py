@@ -42,7 +42,7 @@ def _read(path):
     "The arrays of a file whose fingerprint fits, else None."
     if not os.path.isfile(path): return None
     try:
-        with np.load(path, allow_pickle=False) as file: arrays = {name: file[name] for name in file.files}
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file: arrays = {name: file[name] for name in file.files}
         if str(arrays.pop("fingerprint")) == _fingerprint(arrays): return arrays
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error): pass
     _warn_damaged(path)

@@ -419,7 +419,7 @@ def _as_line(dim, values):
 def _label(ds, coords):
     "Put coordinate values on the axes of a Dataset."
     for d, values in coords.items():
-        if ds.sizes.get(d) != len(values): raise ValueError(f"`{d}` has {len(values)} values but the data have lengths {dict(ds.sizes)}.")
+        if ds.sizes.get(d) != len(values): raise ValueError(f"`{d}` has {len(values)} values but the data have lengths {dict(ds.sizes)}; give one for each point.")
     return ds.assign_coords(coords)
 
 # %% ../nbs/00_field.ipynb #e0263e59
@@ -1007,7 +1007,8 @@ def _reading(path, *passing):
     try: yield
     except Exception as error:
         if isinstance(error, (ImportError, *passing)) and not isinstance(error, Unreadable): raise
-        raise ValueError(f"`path` {str(path)!r} cannot be read as {_kind(path)}: {_reason(error)}.") from error
+        reason = _reason(error)
+        raise ValueError(f"`path` {str(path)!r} cannot be read as {_kind(path)}: {reason}{'' if '; ' in reason else '; see whether it is whole, and of that kind'}.") from error
 
 @contextmanager
 def _own_warnings():
@@ -1066,7 +1067,7 @@ def _sort_out(arrays, names):
 def _guess_dims(shape, coords):
     "The only order of the axes that gives this shape; None if there is none, an error if there are several."
     fits = [p for p in permutations([d for d in AXES if d in coords]) if tuple(len(coords[d]) for d in p) == shape]
-    if len(fits) > 1: raise ValueError(f"`dims` is needed: an array of shape {shape} fits {' and '.join(map(str, fits[:2]))}.")
+    if len(fits) > 1: raise ValueError(f"`dims` is needed: an array of shape {shape} fits {' and '.join(map(str, fits[:2]))}; name the axes in order.")
     return fits[0] if fits else None
 
 def _choose(variables, names):

@@ -564,7 +564,7 @@ def _chosen_box(survey, terms, half_width, order, time_order=1): # dim → (poin
         _check_order(dim, box[dim][1], terms, time_order)
         if points < _fewest:
             remedy = "make `half_width` wider" if dim in widths else f"take an axis of at least {int(np.ceil(_fewest/0.3))} points, found {ds.sizes[dim]}"
-            raise ValueError(f"test functions along {dim} reach over {points} grid points on each side, and {_fewest} are needed; {remedy}.")
+            raise ValueError(f"test functions along `{dim}` reach over {points} grid points on each side, and {_fewest} are needed; {remedy}.")
     return box
 
 def _check_rows(rows, terms):

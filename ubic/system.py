@@ -62,8 +62,8 @@ def _dependent(unit, terms, tolerance=1e-10):
 # %% ../nbs/05_system.ipynb #7942d449
 def _check_sizes(R, terms): # which columns are not zero
     sizes = np.abs(R).max(axis=0)
-    for name, size in zip([*terms, "the target"], sizes):
-        if size and not 1e-100 < size < 1e100: raise ValueError(f"the values of {name} are of size {size:.0e}, beyond what can be squared safely; express the data in other units.")
+    for name, size in zip([*terms, "y"], sizes):
+        if size and not 1e-100 < size < 1e100: raise ValueError(f"the values of `{name}` are of size {size:.0e}, beyond what can be squared safely; express the data in other units.")
     if not sizes[-1]: raise ValueError("`y` is zero everywhere, a steady state: there is nothing to identify.")
     if not sizes[:-1].any(): raise ValueError("`X` is zero everywhere: there is nothing to identify.")
     return sizes > 0

@@ -206,6 +206,24 @@ def test_zarr_stays_on_disk(tmp_path):
     assert isinstance(ds.u.data, dask.Array) and np.array_equal(ds.u, u2)
 
 
+@pytest.mark.parametrize("kind", ["npz", "nc", "zarr"])
+def test_unknowns_keep_their_order(tmp_path, kind):
+    for package in {"nc": ["h5netcdf"], "zarr": ["zarr"]}.get(kind, []): pytest.importorskip(package)
+    ds = xr.Dataset({name: field().u + i for i, name in enumerate("wuv")}).assign_attrs(source="a test")
+    again = load(save_field(ds, tmp_path / f"a.{kind}"))
+    assert list(again) == ["w", "u", "v"] and again.identical(check_field(ds))
+
+
+def test_order_in_a_store_that_was_changed(tmp_path):
+    zarr = pytest.importorskip("zarr")
+    path = save_field(xr.Dataset({name: field().u for name in "wuv"}), tmp_path / "a.zarr")
+    for order, expected in ((["v", "gone", "w"], ["v", "w", "u"]), ("vuw", ["u", "v", "w"])):
+        zarr.open_group(path, mode="a").attrs["ubic_unknowns"] = order
+        zarr.consolidate_metadata(path, zarr_format=2)
+        again = load(path)
+        assert list(again) == expected if isinstance(order, list) else set(again) == set(expected)
+
+
 def test_chunked_field_is_read_once_by_the_check():
     dask = pytest.importorskip("dask.array")
     reads = []
@@ -260,6 +278,7 @@ def test_truncated_files_never_give_a_field(tmp_path, name, share):
 
 @pytest.mark.parametrize("suffix", [".mat", ".npy", ".npz", ".nc", ".zarr"])
 def test_files_of_another_kind(tmp_path, suffix):
+    if suffix == ".zarr": pytest.importorskip("zarr")
     path = tmp_path / f"a{suffix}"
     path.write_bytes(b"this is a text\n" * 100)
     with pytest.raises(ValueError, match=f"cannot be read as \\{suffix}"): load(path)

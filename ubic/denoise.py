@@ -259,7 +259,7 @@ def _truncate_in_chunks(u, rank, name, smallest=1e-6):
     if kept is None: kept = np.linalg.svd(_join_blocks(u, _block_triangle, _join_triangles, tall, name))[2][:rank].T
     kept = kept.astype(u.dtype)
     if tall: patterns, histories = compute(xr.DataArray(da.tensordot(u, kept, axes=1)), name).values, kept.T
-    else: patterns, histories = kept.reshape(*space, rank), compute(xr.DataArray(da.tensordot(kept.reshape(*space, rank), u, axes=[range(len(space))] * 2)), name).values
+    else: patterns, histories = kept.reshape(*space, rank), compute(xr.DataArray(da.tensordot(kept.reshape(*space, rank), u, axes=[[*range(len(space))]] * 2)), name).values
     return da.tensordot(da.from_array(patterns, chunks=(*u.chunks[:-1], (rank,))), da.from_array(histories, chunks=((rank,), u.chunks[-1])), axes=1)
 
 # %% ../nbs/04_denoise.ipynb #ed082cf4

@@ -717,13 +717,15 @@ def _write_nc(ds, path):
         ds.to_netcdf(part, mode="a", engine="h5netcdf")
     return path
 
+_ORDER = "ubic_unknowns" # where a store keeps the order of its unknowns
+
 def _write_zarr(ds, path):
     "A Zarr store, chunk by chunk."
     need("zarr", '"ubic[files]"')
     if path.is_file(): raise ValueError(f"`path` is {str(path)!r}, which is a file; a store is a folder.")
     ds = _plain_attrs(ds, nested=True)
     if is_chunked(ds): ds = ds.chunk({d: max(sizes) for d, sizes in ds.unify_chunks().chunks.items()})
-    with _in_place_of(path) as part, _streaming(ds): ds.to_zarr(part, zarr_format=2)
+    with _in_place_of(path) as part, _streaming(ds): ds.assign_attrs({_ORDER: list(ds)}).to_zarr(part, zarr_format=2)
     return path
 
 # %% ../nbs/00_field.ipynb #57b76a63
@@ -1144,6 +1146,13 @@ def _unpack(arrays):
     parts = {n: (about["dims"] if n in about["variables"] else n, arrays[n], about["labels"][n]) for n in about["variables"] + about["dims"]}
     return xr.Dataset(parts, attrs=about["attrs"])
 
+def _in_order(ds):
+    "The unknowns in the order in which `save_field` had them, which a Zarr store itself does not keep."
+    order = ds.attrs.get(_ORDER)
+    if not isinstance(order, list): return ds
+    attrs = {n: value for n, value in ds.attrs.items() if n != _ORDER}
+    return ds[sorted(ds, key=lambda n: order.index(n) if n in order else len(order))].drop_attrs(deep=False).assign_attrs(attrs)
+
 def _select(content, variables, rename, dims, coords):
     "The unknowns asked for from a Dataset or a bag of arrays, under their new names."
     labelled = isinstance(content, (xr.Dataset, pd.DataFrame))
@@ -1154,7 +1163,7 @@ def _select(content, variables, rename, dims, coords):
     if not labelled:
         found, arrays = _sort_out(content, names)
         return _bag_to_dataset(arrays, chosen, dims, found | coords)
-    content = _label(content.rename({n: new for n, new in names.items() if n != new}), coords)
+    content = _label(_in_order(content).rename({n: new for n, new in names.items() if n != new}), coords)
     return content if chosen is None else content[chosen]
 
 # %% ../nbs/00_field.ipynb #0e07432b

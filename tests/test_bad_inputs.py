@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy.io import savemat
+from sentences import one_sentence
 
 from ubic import datasets
 from ubic.criterion import select
@@ -109,11 +110,6 @@ def cache_cut_short():
         [path] = Path("cache").iterdir()
         path.write_bytes(path.read_bytes()[:-2000])
         return datasets.burgers(), whole
-
-
-def one_sentence(message):
-    assert message.endswith((".", "?")) and "\n" not in message and len(message) < 700, message
-    assert not re.search(r"[a-z)'`]\. [A-Z]", message), f"more than one sentence: {message}"
 
 
 @dataclass

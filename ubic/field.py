@@ -857,11 +857,16 @@ def _mat_array(content, order):
     return bytes(name).decode("latin1"), (parts[0] if len(parts) == 1 else parts[0] + 1j * parts[1]).reshape(shape, order="F")
 
 # %% ../nbs/00_field.ipynb #e1004407
-def _unpacked(data, most):
-    "Bytes that zlib packed, unless they would be more than so many."
-    unpacked = zlib.decompressobj().decompress(data, most + 1)
-    _check_claim("one of its elements", len(unpacked), most)
-    return unpacked
+def _unpacked(data, order):
+    "An element that zlib packed, unless it says that it is incredibly large."
+    unpack = zlib.decompressobj()
+    head = unpack.decompress(data, 8)
+    size = int(np.frombuffer(head, f"{order}u4", 2)[1])
+    _check_claim("one of its elements", size, _MOST_COMPRESSION * len(data) + 4096)
+    _check_room("one of its elements", size)
+    content = head + unpack.decompress(unpack.unconsumed_tail, size + 8)
+    if not unpack.eof: raise ValueError("one of its packed elements does not end where it should") # there is a checksum at the end
+    return memoryview(content)
 
 def _read_mat5(path):
     "All numeric arrays of a MATLAB file of versions 5 to 7."
@@ -869,7 +874,7 @@ def _read_mat5(path):
     data, arrays = memoryview(path.read_bytes()), {}
     order = {b"IM": "<", b"MI": ">"}[bytes(data[126:128])]
     for kind, content in _elements(data[128:], order):
-        if kind == _COMPRESSED: (kind, content), = _elements(memoryview(_unpacked(content, int(min(_MOST_COMPRESSION * len(content) + 4096, _memory())))), order)
+        if kind == _COMPRESSED: (kind, content), = _elements(_unpacked(content, order), order)
         if kind != _MATRIX: raise ValueError(f"it has an element of type {kind} where an array should be")
         name, values = _mat_array(content, order)
         if values is not None: arrays[name] = values
@@ -930,11 +935,12 @@ def _check_codecs(path):
 # %% ../nbs/00_field.ipynb #b7562129
 def _unzipped(path, most=200):
     "What a gzipped file holds, unless that is incredibly much."
-    unpacked, most = io.BytesIO(), most * path.stat().st_size + 2**20
-    with gzip.open(path) as packed:
-        for block in iter(lambda: packed.read(2**20), b""):
+    unpacked = io.BytesIO()
+    with open(path, "rb") as packed, gzip.open(packed) as file:
+        for block in iter(lambda: file.read(2**20), b""):
             unpacked.write(block)
-            if unpacked.tell() > most: raise ValueError(f"it swells to more than {most} bytes when it is unpacked, which no table does")
+            _check_room("its text", unpacked.tell())
+            if unpacked.tell() > most * packed.tell() + 2**20: raise ValueError(f"it swells more than {most} times when it is unpacked, which no table does")
     unpacked.seek(0)
     return unpacked
 
@@ -1124,7 +1130,7 @@ def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
     numbers = pd.to_numeric(column, errors="coerce")
     bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
-    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {str(column[bad.idxmax()])!r} in row {bad.idxmax() + 1} below the header; {'give numbers there, such as seconds since the start' if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
+    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {_shown(str(column[bad.idxmax()]))} in row {bad.idxmax() + 1} below the header; {'give numbers there, such as seconds since the start' if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
     return numbers.to_numpy()
 
 def _on_grid(table, variables):

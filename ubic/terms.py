@@ -53,17 +53,18 @@ def _read_factor(text, whole):
     if match: return match["name"], "".join(sorted(match["axes"] or "")), float(match["power"] or 1)
     raise ValueError(f"`term` {_shown(whole)} has a part {_shown(text)} that is not a power or a derivative; write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'.")
 
+def _bounded(term, whole): # the term, if its numbers make sense
+    power = sum(power for _, power in term.powers)
+    if power > _MOST_POWER or term.order > _MOST_ORDER: raise ValueError(f"`term` {_shown(whole)} has {f'the power {power:g}' if power > _MOST_POWER else f'a derivative of order {term.order}'}; give powers up to {_MOST_POWER} and derivatives up to order {_MOST_ORDER}.")
+    return Term(tuple((name, int(power)) for name, power in term.powers), term.derivative)
+
+# %% ../nbs/01_terms.ipynb #e08f03fb
 def _read_flux(text): # the derivative of a product, or None
     match = re.fullmatch(r"\((?P<inner>[^()]+)\)_(?P<axes>[xyzt]+)", text.strip())
     if not match: return None
     inner = parse_term(match["inner"])
     if inner.derivative or not inner.powers: raise ValueError(f"`term` {_shown(text)} differentiates {_shown(match['inner'])}; write a product of unknowns there, as in '(u^2)_xx'.")
     return _bounded(Term((), (str(inner), "".join(sorted(match["axes"])))), text)
-
-def _bounded(term, whole): # the term, if its numbers make sense
-    power = sum(power for _, power in term.powers)
-    if power > _MOST_POWER or term.order > _MOST_ORDER: raise ValueError(f"`term` {_shown(whole)} has {f'the power {power:g}' if power > _MOST_POWER else f'a derivative of order {term.order}'}; give powers up to {_MOST_POWER} and derivatives up to order {_MOST_ORDER}.")
-    return Term(tuple((name, int(power)) for name, power in term.powers), term.derivative)
 
 # %% ../nbs/01_terms.ipynb #27065709
 def parse_term(
@@ -210,6 +211,7 @@ def candidates(
     derivatives = [Term((), (name, word)) for word in letters for name in unknowns]
     return [Term()]*constant + powers + derivatives + [Term(f.powers, d.derivative) for d in derivatives for f in powers]
 
+# %% ../nbs/01_terms.ipynb #150f8c49
 def _products(names, degree): # all monomials of that degree
     return [Term(tuple(sorted(Counter(choice).items()))) for choice in combinations_with_replacement(names, degree)]
 

@@ -160,6 +160,9 @@ TABLE = { # row → label → what is done, and what is to be expected
         "NaN for the K-SVD": (lambda: ksvd(field.where(field.x > 0.5)), E, "`u` has 240 of 4800 values that are not finite"),
         "NaN for the noise level": (lambda: noise_level(field.where(field.x > 0.5)), E, "not finite"),
         "NaN as a coordinate": (lambda: grid(x=where(x, 3, np.nan)), E, "`x` has 1 values that are not finite, the first at index 3"),
+        "values whose powers overflow": (lambda: discover(field*1e160), E, "`u` has values of size .e.160, whose powers"),
+        "an axis whose powers vanish": (lambda: discover(field.assign_coords(x=1e-160*field.x)), E, "`x` is .e-1.* long"),
+        "an axis whose powers overflow": (lambda: discover(field.assign_coords(t=1e160*field.t)), E, "`t` is .e.1.* long"),
         "NaN in the imaginary part": (lambda: grid(np.array(list(map(complex, u.ravel(), with_value(np.nan).ravel()))).reshape(u.shape)), E, "`uim` has 1 of 4800"),
     },
     2: {

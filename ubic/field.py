@@ -171,12 +171,15 @@ def check_uniform(
     return np.linspace(floats[0], floats[-1], len(floats)) if single else floats
 
 # %% ../nbs/00_field.ipynb #bd6cc64f
+_LARGEST = 1e50 # so that powers and derivatives stay finite
+
 def _check_axis(ds, dim):
     "One axis: numbers, increasing, uniform."
     values = _axis_values(ds, dim)
     if (np.diff(_finite_floats(dim, values)) < 0).all():
         _warn(f"`{dim}` descends from {values[0]:g} to {values[-1]:g}; it was reversed together with the data.")
         ds, values = ds.isel({dim: slice(None, None, -1)}), values[::-1]
+    if not 1/_LARGEST < values[-1] - values[0] < _LARGEST: raise ValueError(f"`{dim}` is {values[-1] - values[0]:.0e} long, whose powers are beyond the numbers of the computer; express it in other units.")
     return ds.assign_coords({dim: (dim, check_uniform(dim, values), ds[dim].attrs)})
 
 # %% ../nbs/00_field.ipynb #995f525f
@@ -284,6 +287,7 @@ def _look_for_flat(unknowns):
     for name, u in unknowns.items():
         low, high = extent[name]["low"], extent[name]["high"]
         if not np.isfinite([low, high]).all(): raise ValueError(_where_not_finite(name, u))
+        if max(abs(low), abs(high)) > _LARGEST: raise ValueError(f"`{name}` has values of size {max(abs(low), abs(high)):.0e}, whose powers are too large for the computer; express it in other units.")
         tolerance[name] = 4 * np.finfo(u.dtype).eps * max(abs(low), abs(high))
     suspects = {name: [d for d in u.dims if extent[name][f"along {d}"] <= tolerance[name]] for name, u in unknowns.items()}
     spread = _numbers({name: u for name, u in unknowns.items() if suspects[name]}, _spread(suspects))

@@ -702,6 +702,7 @@ def _streaming(ds):
     else:
         with _computing(", ".join(map(str, ds.data_vars))), ThreadPoolExecutor(os.cpu_count()) as pool, need("dask", '"ubic[dask]"').config.set(pool=pool): yield
 
+# %% ../nbs/00_field.ipynb #4b1f7e02
 def _empty_nc(path, size):
     "A netCDF file without content that has the room to become as large as this."
     empty = io.BytesIO()

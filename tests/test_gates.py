@@ -90,7 +90,7 @@ def test_notebook_runs(path):
     run(tool("nbdev_test"), "--path", path, "--n_workers", "0", TQDM_DISABLE="1")
 
 
-@pytest.mark.parametrize("maker", ["contents", "shape", "readme"])
+@pytest.mark.parametrize("maker", ["contents", "shape", "readme", "badges"])
 def test_made_files_are_in_step(maker):
     run(sys.executable, ROOT / "tools" / f"{maker}.py", "--check")
 

@@ -65,7 +65,7 @@ def directive(source, name):
 
 def figures(source):
     "A picture that stands alone in its paragraph becomes a figure with its text below."
-    return re.sub(r"(?m)^!\[(.+)\]\((\S+)\)$", r"```{figure} \2\n:alt: \1\n\n\1\n```", source)
+    return re.sub(r"(?m)^!\[([^]]+)\]\((\S+)\)$", r"```{figure} \2\n:alt: \1\n\n\1\n```", source)
 
 
 def typeset(output):

@@ -54,7 +54,7 @@ def _read_factor(text, whole):
     raise ValueError(f"`term` {_shown(whole)} has a part {_shown(text)} that is not a power or a derivative; write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'.")
 
 def _bounded(term, whole): # the term, if its numbers make sense
-    power = sum(power for _, power in term.powers)
+    power = max((power for _, power in term.powers), default=0)
     if power > _MOST_POWER or term.order > _MOST_ORDER: raise ValueError(f"`term` {_shown(whole)} has {f'the power {power:g}' if power > _MOST_POWER else f'a derivative of order {term.order}'}; give powers up to {_MOST_POWER} and derivatives up to order {_MOST_ORDER}.")
     return Term(tuple((name, int(power)) for name, power in term.powers), term.derivative)
 

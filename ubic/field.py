@@ -717,9 +717,9 @@ def _empty_nc(path, size):
 def _write_nc(ds, path):
     "A netCDF file, chunk by chunk."
     ds = _plain_attrs(ds, nested=False)
-    with _in_place_of(_not_folder(path)) as part, _streaming(ds):
+    with _in_place_of(_not_folder(path)) as part:
         _empty_nc(part, ds.nbytes + 2**20)
-        ds.to_netcdf(part, mode="a", engine="h5netcdf")
+        with _streaming(ds): ds.to_netcdf(part, mode="a", engine="h5netcdf")
     return path
 
 _ORDER = "ubic_unknowns" # where a store keeps the order of its unknowns
@@ -730,7 +730,9 @@ def _write_zarr(ds, path):
     if path.is_file(): raise ValueError(f"`path` is {str(path)!r}, which is a file; a store is a folder.")
     ds = _plain_attrs(ds, nested=True)
     if is_chunked(ds): ds = ds.chunk({d: max(sizes) for d, sizes in ds.unify_chunks().chunks.items()})
-    with _in_place_of(path) as part, _streaming(ds): ds.assign_attrs({_ORDER: list(ds)}).to_zarr(part, zarr_format=2)
+    with _in_place_of(path) as part:
+        part.mkdir()
+        with _streaming(ds): ds.assign_attrs({_ORDER: list(ds)}).to_zarr(part, mode="w", zarr_format=2)
     return path
 
 # %% ../nbs/00_field.ipynb #57b76a63

@@ -179,8 +179,9 @@ def _check_axis(ds, dim):
     if (np.diff(_finite_floats(dim, values)) < 0).all():
         _warn(f"`{dim}` descends from {values[0]:g} to {values[-1]:g}; it was reversed together with the data.")
         ds, values = ds.isel({dim: slice(None, None, -1)}), values[::-1]
-    if not 1/_LARGEST < values[-1] - values[0] < _LARGEST: raise ValueError(f"`{dim}` is {values[-1] - values[0]:.0e} long, whose powers are beyond the numbers of the computer; express it in other units.")
-    return ds.assign_coords({dim: (dim, check_uniform(dim, values), ds[dim].attrs)})
+    values = check_uniform(dim, values)
+    if not 1/_LARGEST < (length := values[-1] - values[0]) < _LARGEST: raise ValueError(f"`{dim}` is {length:.0e} long, whose powers are beyond the numbers of the computer; express it in other units.")
+    return ds.assign_coords({dim: (dim, values, ds[dim].attrs)})
 
 # %% ../nbs/00_field.ipynb #995f525f
 def is_chunked(

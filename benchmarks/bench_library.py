@@ -30,5 +30,5 @@ def weak_library(name, rows, derivative_order=2, p=4):
 def jobs(full):
     yield partial(weak_library, "burgers", 10_000 if full else 1000, p=2)
     yield partial(weak_library, "kdv", 1000, derivative_order=4)
-    yield partial(weak_library, "reaction_diffusion", 2000 if full else 200)
+    yield partial(weak_library, "reaction_diffusion", 1000 if full else 200)
     yield partial(weak_library, "gray_scott", 500 if full else 100)

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from . import datasets, denoise, library, system, terms
 from .criterion import select
-from .field import _as_names, add_noise, as_rng, check_field, true_pde, write_atomically
+from .field import _as_names, _shown, add_noise, as_rng, check_field, true_pde, write_atomically
 from .subsets import best_subsets
 from .system import from_triangle
 from .terms import coefficient_error
@@ -85,7 +85,7 @@ def get_recipe(
     name: str, # of a dataset
 ) -> Recipe:
     "The recipe of a dataset."
-    if not isinstance(name, str) or name not in recipes: raise ValueError(f"`recipe` must be one of {', '.join(recipes)}, found {name!r}.")
+    if not isinstance(name, str) or name not in recipes: raise ValueError(f"`recipe` must be one of {', '.join(recipes)}, found {_shown(name)}.")
     return recipes[name]
 
 # %% ../nbs/10a_recipes.ipynb #7c1e03aa

@@ -1,4 +1,7 @@
 """Verdicts, second time derivatives, derivatives of products, and powers without the bias of noise."""
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,6 +95,32 @@ def test_a_twin_among_many_candidates_is_found():
     X[:, 10] = X[:, 0] + 1e-3*rng.standard_normal(400)
     y = X[:, :4].sum(axis=1) + 0.5*rng.standard_normal(400)
     assert ubic.select(ubic.best_subsets(LinearSystem(X, y), 5)).verdict == "ambiguous"
+
+
+def test_an_ambiguous_choice_has_its_weak_points_listed_too():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4))
+    X[:, 3] = X[:, 0] + 1e-3*rng.standard_normal(60)
+    verdict = ubic.select(ubic.best_subsets(LinearSystem(X, X[:, 0] + 0.2*X[:, 1] + 0.5*rng.standard_normal(60)))).verdict
+    assert verdict == "ambiguous" and "x3 explains the data as well" in verdict.reasons and any("in UBIC" in reason for reason in verdict.reasons)
+
+
+def test_a_size_that_is_ahead_is_not_called_behind():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3))
+    chosen = ubic.select(ubic.best_subsets(LinearSystem(X, X[:, 0] + X[:, 1] + 0.5*rng.standard_normal(80))))
+    assert chosen.size == 2 and chosen.verdict == "clear"
+    ahead = re.fullmatch(r"size 2 is ([\d.e+]+) ahead in UBIC", replace(chosen, k=0).verdict.reasons[0])
+    assert float(ahead[1]) == pytest.approx(chosen.ubic[0] - chosen.ubic[1], rel=0.05)
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_a_choice_has_no_idle_terms_when_others_do_without(seed): # least squares begins with two terms here, and nobody else proposes what is left of them
+    rng, z, s = np.random.default_rng(seed), np.arange(128)*20/128, np.linspace(0, 4, 21)
+    waves = [(rng.normal()/np.sqrt(k), 2*np.pi*k/20, rng.uniform(0, 2*np.pi)) for k in range(1, 9)]
+    start, heat = (sum(a*np.exp(-0.3*q**2*when)*np.cos(q*z[:, None] + phase) for a, q, phase in waves) for when in (0, s))
+    refit = ubic.discover(ubic.add_noise(as_field(heat/np.abs(start).max(), x=z, t=s), 30, seed=seed))["u"].refit
+    assert refit.certain == refit.terms
 
 
 def test_terms_that_cannot_be_told_apart_have_wide_intervals():

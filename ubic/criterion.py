@@ -305,7 +305,7 @@ def _weak_points(self, simpler):
     whole = _prolonged(self)
     size, longer = _size_at(self, self.tau0), _size_at(whole, self.tau0)
     if size != longer: yield f"the path ends at size {self.path.sizes[-1]}, and a longer one would choose size {longer}"
-    elif whole.runner_up is not None and whole.margin < 6: yield f"size {whole.path.sizes[whole.runner_up]} is {max(whole.margin, 0):.2g} behind in UBIC"
+    elif whole.runner_up is not None and whole.margin < 6: yield f"size {whole.path.sizes[whole.runner_up]} is {abs(whole.margin):.2g} {'behind' if whole.margin >= 0 else 'ahead'} in UBIC"
     for tau0 in (self.tau0/2, 2*self.tau0):
         if (other := _size_at(whole, tau0)) != longer: yield f"τ₀ = {tau0:.3g} would choose size {other}"
     if self.refit is not None and not self.refit.white: yield "what is left is no noise: neighbouring boxes resemble each other"
@@ -331,9 +331,9 @@ def _prolonged(self): # the same choice on a path that goes on to all sizes, by 
 # %% ../nbs/09_criterion.ipynb #1453eaa5
 def _verdict(self) -> Verdict:
     rivals = self.equivalents() if self.rivals is None else self.rivals
-    others = [terms for terms in rivals if not set(terms) < set(self.terms)]
-    if others: return Verdict("ambiguous", [f"{', '.join(map(str, terms))} explain{'s' if len(terms) == 1 else ''} the data as well" for terms in others[:5]])
-    reasons = list(_weak_points(self, rivals))
-    return Verdict("fragile" if reasons else "clear", reasons)
+    simpler = [terms for terms in rivals if set(terms) < set(self.terms)]
+    others = [f"{', '.join(map(str, terms))} explain{'s' if len(terms) == 1 else ''} the data as well" for terms in rivals if terms not in simpler]
+    weak = list(_weak_points(self, simpler))
+    return Verdict("ambiguous" if others else "fragile" if weak else "clear", others[:5] + weak)
 
 Selection.verdict = property(_verdict)

@@ -172,17 +172,29 @@ class _Contest:
         others = sorted((support for support in _swaps(system.p, chosen) if len(support) == len(chosen)), key=lambda support: _score(system, look.evidence.n, support))
         return [[system.terms[j] for j in support] for support in others[:most]]
 
-    def judge(self, look, terms=None, most=12): # the terms that win, and rivals that cannot be ruled out
-        terms = self.enough(look) if terms is None else terms
-        rivals = _alternatives(look, terms, within=10, minimal=False)[:most]
-        fits, ceiling = [], np.inf
-        for each in [terms, *rivals, *(each for each in self.similar(look, terms) if each not in rivals)]:
-            fit = self.fit(each, ceiling)
-            if fit and fit.fair: fits, ceiling = [*fits, fit], min(ceiling, fit.score + 100)
-        if not fits: return terms, _alternatives(look, terms)
-        best = min(fits, key=lambda fit: fit.score)
-        left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: (not set(fit.terms) <= set(terms), len(fit.terms), fit.score)) # what was chosen stays unless it is beaten, or can do with fewer terms
-        return left[0].terms, [fit.terms for fit in left[1:] if not set(left[0].terms) < set(fit.terms)]
+# %% ../nbs/10_pipeline.ipynb #c41d90ae
+def _contenders(self, equations): # fits that leave noise only
+    fits, ceiling, waiting = [], np.inf, list(equations)
+    for each in waiting: # which grows
+        fit = self.fit(each, ceiling)
+        if not (fit and fit.fair): continue
+        fits, ceiling = [*fits, fit], min(ceiling, fit.score + 100)
+        if fit.certain and fit.certain not in waiting: waiting.append(fit.certain)
+    return fits
+
+def _preferred(fit, terms): # the lowest wins
+    return len(fit.certain) < len(fit.terms), not set(fit.terms) <= set(terms), len(fit.terms), fit.score
+
+def _judge(self, look, terms=None, most=12): # the terms that win, and rivals that cannot be ruled out
+    terms = self.enough(look) if terms is None else terms
+    rivals = _alternatives(look, terms, within=10, minimal=False)[:most]
+    fits = _contenders(self, [terms, *rivals, *(each for each in self.similar(look, terms) if each not in rivals)])
+    if not fits: return terms, _alternatives(look, terms)
+    best = min(fits, key=lambda fit: fit.score)
+    left = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: _preferred(fit, terms))
+    return left[0].terms, [fit.terms for fit in left[1:] if not set(left[0].terms) < set(fit.terms)]
+
+_Contest.judge = _judge
 
 # %% ../nbs/10_pipeline.ipynb #e345013f
 def _exchange(look, terms): # the same look with other terms of their size

@@ -119,6 +119,8 @@ class Refit(Result):
         r = (self.residual/self.excess).reshape(self.shape or (-1,))
         return all(abs(np.mean(np.take(r, range(1, n), axis)*np.take(r, range(n - 1), axis))) < 4/np.sqrt(r.size*(n - 1)/n) for axis, n in enumerate(r.shape) if n > 1)
     @property
+    def certain(self): return [term for term, c, std in zip(self.terms, self.coef, self.std) if abs(c) > 2*std] # terms whose coefficient is different from zero
+    @property
     def score(self): return float(2*self.rows*np.log(self.excess) + len(self.terms)*np.log(self.rows)) # BIC, for comparisons on the same boxes
     @property
     def equation(self): return Equation(self.target, tuple(self.terms), tuple(self.coef), tuple(self.std))

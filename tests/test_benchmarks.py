@@ -234,6 +234,11 @@ def test_every_claim_about_speed_comes_from_the_table(table):
     assert claims == {}
 
 
+def test_the_front_page_tells_the_scoreboard_as_it_is():
+    told = speed.scores(*map(pd.read_csv, speed.RUNS))
+    assert told in prose(ROOT/"nbs"/"index.ipynb") and told.replace("(beyond/", "(nbs/beyond/") in (ROOT/"README.md").read_text(encoding="utf-8"), "`make export` writes it again"
+
+
 @pytest.mark.parametrize("page, peer", [("beyond/benchmarks", ""), ("tutorials/for_pysindy_users", "PySINDy")])
 def test_pages_show_the_table_as_it_is(table, page, peer):
     cells = json.loads((ROOT/"nbs"/f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]

@@ -1,4 +1,4 @@
-"""Write the paragraph on speed of nbs/index.ipynb from benchmarks/results.csv, so that no ratio is typed in."""
+"""Write the paragraphs of nbs/index.ipynb on speed and on other equations from the tables in benchmarks, so that no result is typed in."""
 import re
 
 import pandas as pd
@@ -6,7 +6,8 @@ import pandas as pd
 from generated import NOTEBOOKS, ROOT, keep_in_step, with_prose
 
 INDEX, RESULTS = NOTEBOOKS / "index.ipynb", ROOT / "benchmarks" / "results.csv"
-PARAGRAPH = re.compile(r"^- \*\*Speed\.\*\*.*?(?=^- |\Z)", re.MULTILINE | re.DOTALL)
+RUNS = [ROOT / "benchmarks" / name for name in ("scoreboard.csv", "scoreboard_fresh.csv")]
+OPTIMIZERS = ("STLSQ", "SSR", "FROLS", "MIOSR") # of PySINDy
 
 
 def number(value):
@@ -41,13 +42,29 @@ def paragraph(table):
     times = [duration(row.ours_s) for row in roads]
     return (f"- **Speed.** Beside other packages, each pair timed in turns on one core by `make bench-full` ([benchmarks](beyond/benchmarks.ipynb)): the exact search over {p} candidates and {number(int(rows))} rows takes "
             f"{duration(search.ours_s)}, {faster(search)} than least squares on every subset; the weak library of {number(int(boxes))} boxes is {faster(line)} than PySINDy's with the same numbers, that of {number(int(more))} boxes and 76 candidates in the plane "
-            f"{faster(plane)}; independent draws under the horseshoe come {faster(draws)} than from the model written row by row. From noisy data to the equation takes {times[0]} for Burgers, {times[1]} for Korteweg–de Vries and {times[2]} for Kuramoto–Sivashinsky.\n")
+            f"{faster(plane)}; independent draws under the horseshoe come {faster(draws)} than from the model written row by row. From noisy data to the equation takes {times[0]} for Burgers, {times[1]} for Korteweg–de Vries and {times[2]} for Kuramoto–Sivashinsky.")
+
+
+def scores(first, second):
+    "The paragraph on the scoreboard, likewise."
+    peers = max(int(first[column].sum()) for column in first if column.startswith(OPTIMIZERS))
+    clear = [table[table["verdict"] == "clear"]["ubic"] for table in (first, second)]
+    if not clear[0].all(): raise SystemExit("A clear verdict was wrong on the scoreboard; change the paragraph in tools/speed.py.")
+    return (f"- **Other equations.** On fourteen equations that are not in the paper, waves and complex fields among them, at 1 to 50 % noise and with one setting for all, `discover` finds the true equation in {first['ubic'].sum()} of {len(first)} runs, "
+            f"the best optimizer of PySINDy, with a threshold tuned in hindsight, in {peers}; and where the verdict says *clear*, it was right each time, in {len(clear[0])} runs. A second set of fields and seeds, untouched until the end, gives {second['ubic'].sum()} of {len(second)}, "
+            f"and {clear[1].sum()} of {len(clear[1])} ([scoreboard](beyond/scoreboard.ipynb)).")
+
+
+def replaced(prose, fresh):
+    "A text with the paragraph that begins with the same bold words replaced."
+    begin = re.match(r"- \*\*.*?\*\*", fresh)[0]
+    return re.sub(rf"^{re.escape(begin)}.*?(?=\n- |\Z)", lambda _: fresh, prose, flags=re.MULTILINE | re.DOTALL)
 
 
 def front_page():
-    "The front page with its paragraph made again."
-    fresh = paragraph(pd.read_csv(RESULTS))
-    return with_prose(INDEX, lambda prose: PARAGRAPH.sub(lambda _: fresh, prose))
+    "The front page with its paragraphs made again."
+    speed, board = paragraph(pd.read_csv(RESULTS)), scores(*map(pd.read_csv, RUNS))
+    return with_prose(INDEX, lambda prose: replaced(replaced(prose, speed), board))
 
 
 if __name__ == "__main__": keep_in_step({INDEX: front_page()}, __doc__)

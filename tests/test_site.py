@@ -1,5 +1,7 @@
 """The site as a reader meets it: built once, every link checked, and looked at in a real browser."""
+import configparser
 import fcntl
+import json
 import re
 import subprocess
 import sys
@@ -90,6 +92,20 @@ def test_public_names_are_listed_and_explained(site):
     listed = (site / "names.html").read_text(encoding="utf-8")
     assert [name for name in ubic._names if f"ubic.{name}</" not in listed] == []
     assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
+
+
+def test_every_reference_can_be_followed():
+    cells = json.loads((ROOT / "nbs" / "references.ipynb").read_text(encoding="utf-8"))["cells"]
+    entries = [line for cell in cells for line in "".join(cell["source"]).splitlines() if line.startswith("- ")]
+    assert len(entries) > 35 and [entry for entry in entries if not re.search(r"\]\(https://[\w./()-]+\)", entry)] == []
+
+
+def test_packages_of_the_extras_are_among_the_references():
+    settings = configparser.ConfigParser(delimiters=["="])
+    settings.read(ROOT / "settings.ini", encoding="utf-8")
+    wanted = [re.match(r"[\w-]+", package)[0] for extra in ("sindy", "bayes", "pinn", "symbolic", "pysr", "dedalus", "solvers") for package in settings["DEFAULT"][f"{extra}_requirements"].split()]
+    page = (ROOT / "nbs" / "references.ipynb").read_text(encoding="utf-8").lower()
+    assert "pyoperon" in wanted and [package for package in wanted if package not in page] == []
 
 
 def test_code_of_a_module_is_on_its_page(site):

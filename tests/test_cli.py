@@ -107,7 +107,7 @@ def test_json_is_strict_and_complete(capsys):
 def test_json_of_the_paper(capsys):
     assert main(["paper", "kdv", "--json"]) == 0
     ours = strict(capsys.readouterr().out)["kdv"]["u"]
-    assert ours["size"] == {"paper": 2, "ours": 2, "difference": 0} and ours["%CE"]["difference"] < 1e-3
+    assert ours["size"] == {"paper": 2, "ours": 2, "relative difference": 0} and ours["%CE"]["relative difference"] < 1e-3
 
 
 def test_paper_prints_every_unknown(monkeypatch, capsys):

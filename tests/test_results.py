@@ -136,8 +136,8 @@ def test_changed_results_are_noticed(tool, compared):
 
 
 @pytest.mark.parametrize("paper, found, tolerance, difference, within", [
-    ("100", 101.0, "1%", "1 %", True), ("100", 102.0, "1%", "2 %", False), ("100", 100.4, "0.5", "0.4", True), ("2", 2, "0", "0", True), ("2", 3, "0", "1", False),
-    ("inf", math.inf, "0", "0", True), ("inf", 3.0, "1%", "infinite", False), ("3", math.inf, "1%", "infinite", False), ("0", 0.5, "5%", "inf %", False), ("-5", -5.2, "5%", "4 %", True)])
+    ("100", 101.0, "1%", "1 %", True), ("100", 102.0, "1%", "2 %", False), ("100", 100.4, "0.5", "0.4 %", True), ("0.5", 0.504, "0.005", "0.8 %", True), ("0.5", 0.506, "0.005", "1.2 %", False), ("2", 2, "0", "0", True), ("2", 3, "0", "50 %", False), ("2", 6, "0", "200 %", False),
+    ("inf", math.inf, "0", "0", True), ("inf", 3.0, "1%", "infinite", False), ("3", math.inf, "1%", "infinite", False), ("0", 0.5, "5%", "infinite", False), ("0", 0.5, "0.5", "infinite", True), ("-5", -5.2, "5%", "4 %", True)])
 def test_judgement(tool, paper, found, tolerance, difference, within):
     row = SimpleNamespace(value=paper, tolerance=tolerance, quantity="BIC", dataset="kdv")
     assert tool.judge(row, found) == (difference, within)

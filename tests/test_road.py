@@ -22,7 +22,7 @@ published = [("burgers", True), ("burgers", False), ("kdv", True), ("kdv", False
 def test_published_numbers_from_raw_data(name, denoising):
     table = recipes.compare(name, denoising)
     assert {"size", "%CE", "R_BIC"} <= set(table.index)
-    assert (table["difference"] < 1e-4).all(), table
+    assert (table["relative difference"] < 1e-4).all(), table
 
 
 @pytest.mark.parametrize("name, denoising", [("burgers", False), ("kdv", True), ("kdv", False), ("ks", False)])

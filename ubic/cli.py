@@ -206,13 +206,16 @@ def _data(args):
         _tell(f"written: {args.out}")
 
 # %% ../nbs/12_cli.ipynb #21613d70
+def _beside(table): # paper | ours | difference in percent of the paper's number
+    return table.to_string(float_format="{:.9g}".format, formatters={"relative difference": lambda share: f"{100*share:.2g} %"})
+
 def _paper(args):
     from ubic.recipes import compare, get_recipe, recipes
     names, rows, how = list(recipes) if args.name == "all" else [args.name], {}, "without denoising" if args.without_denoising else "denoised"
     for name, target in [(name, target) for name in names for target in get_recipe(name).targets]:
         table = compare(name, not args.without_denoising, target)
         rows.setdefault(name, {})[target] = table.to_dict("index")
-        if not args.json: print(f"{name}, {target}, {how}", table.to_string(float_format="{:.9g}".format), "", sep="\n", flush=True)
+        if not args.json: print(f"{name}, {target}, {how}", _beside(table), "", sep="\n", flush=True)
     if args.json: _print_json(rows)
 
 # %% ../nbs/12_cli.ipynb #f5eb2a7e

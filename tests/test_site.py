@@ -153,6 +153,17 @@ def test_page_in_a_browser(browser, address, site, page, width):
     assert not formulas or browser.ask("document.querySelectorAll('article mjx-container').length") > 0
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_of_all_results_is_short_and_unfolds(browser, address, width):
+    browser.open(address + "paper/all_results.html", width)
+    folded = "[...document.querySelectorAll('article .cell_output details')]"
+    rows = browser.ask(f"{folded}.map(block => [block.open, parseInt(block.querySelector('summary').textContent.match(/\\d+/)[0]), block.querySelectorAll('tbody tr').length])")
+    assert len(rows) == 15 and all(not unfolded and said == there for unfolded, said, there in rows) and sum(there for *_, there in rows) > 600
+    assert browser.ask("document.querySelector('article').getBoundingClientRect().height") < (9000 if width > 600 else 14000)
+    browser.ask(f"{folded}.forEach(block => block.open = true)")
+    assert browser.ask(f"Math.max(...{folded}.map(block => block.querySelector('table').getBoundingClientRect().height))") < 700
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_all_pages_in_a_browser(browser, address, site, pages, width):

@@ -228,8 +228,8 @@ def what(row):
     return "; ".join(words)
 
 
-def section(rows):
-    "A table, and the remarks it points to."
+def numbers(rows):
+    "The table of some numbers, and the remarks it points to."
     remarks = list(dict.fromkeys(note for note in rows["note"] if note))
     lines = ["| what | paper | ours | relative difference | tolerance | within | source | why |", "|---|---|---|---|---|---|---|---|"]
     for row in rows.itertuples():
@@ -245,6 +245,25 @@ def counts(rows):
     return len(rows), *(int(which.sum()) for which in (within, outside & explained, outside & ~explained, missing))
 
 
+COUNTED = ["numbers", "within tolerance", "outside, explained", "outside, not explained", "not saved yet"]
+
+
+def counted(groups, total):
+    "The table of how many numbers each group has, and how many of them are within their tolerance; without columns of nothing but zeros, if there is no line for all."
+    found = {title: counts(rows) for title, rows in groups.items()}
+    shown = [k for k in range(len(COUNTED)) if total is not None or k < 2 or any(row[k] for row in found.values())]
+    lines = ["| | " + " | ".join(COUNTED[k] for k in shown) + " |", "|---" * (len(shown) + 1) + "|"]
+    lines += [f"| {title} | {' | '.join(str(row[k]) for k in shown)} |" for title, row in found.items()]
+    if total is not None: lines.append(f"| **all** | {' | '.join(f'**{count}**' for count in counts(total))} |")
+    return "\n".join(lines)
+
+
+def section(rows):
+    "How many numbers agree for each dataset; and all of them, folded."
+    groups = {TITLES[name]: rows[rows["dataset"] == name] for name in rows["dataset"].unique()}
+    return f"{counted(groups, None)}\n\n<details>\n<summary>All {len(rows)} numbers, paper and ours</summary>\n\n{numbers(rows)}\n</details>\n"
+
+
 def outside(parts):
     "Which reasons there are for numbers outside their tolerance, how many have them, and where."
     apart = pd.concat([rows[rows["within"].eq(False)].assign(section=title) for title, rows, _ in parts])
@@ -257,18 +276,17 @@ def outside(parts):
 def page(table):
     "The whole of RESULTS.md."
     parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
-    summary = ["| | numbers | within tolerance | outside, explained | outside, not explained | not saved yet |", "|---|---|---|---|---|---|"]
-    summary += [f"| {title} | {' | '.join(map(str, counts(rows)))} |" for title, rows, _ in parts] + [f"| **all** | {' | '.join(f'**{count}**' for count in counts(table))} |"]
+    summary = counted({title: rows for title, rows, _ in parts}, table)
     opening = """# Results
 
 Every number of the paper and its supplement beside ours. This page is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in.
 
-Differences are relative to the published number. A tolerance is what we claim for it, in percent of it, or in its own units with the percentage in brackets: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree.
+Differences are relative to the published number. A tolerance is what we claim for it, in percent of it, or in its own units with the percentage in brackets: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree. Each section begins with how many numbers agree; the numbers themselves are folded below that.
 
 ## Summary
 """
     bodies = [f"## {title}\n\n{lead}\n\n{section(rows)}" for title, rows, lead in parts]
-    return opening + "\n" + "\n".join(summary) + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
+    return opening + "\n" + summary + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
 
 
 def main():

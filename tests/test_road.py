@@ -96,7 +96,7 @@ def test_a_recipe_says_ambiguous_too():
 
 def test_command_line_broken_file(tmp_path, capsys):
     (tmp_path/"short.npz").write_bytes(b"PK")
-    assert main(["discover", str(tmp_path/"short.npz")]) == 1 and "cannot be read" in capsys.readouterr().err
+    assert main(["discover", str(tmp_path/"short.npz")]) == 2 and "cannot be read" in capsys.readouterr().err
 
 
 def test_a_jump_keeps_coefficients_in_reason():

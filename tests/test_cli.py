@@ -100,6 +100,7 @@ def test_every_option_has_its_own_name():
     "What Python calls an argument is known to be an option, for every option that becomes an argument."
     options = {action.dest for choice in cli._parser()._subparsers._group_actions[0].choices.values() for action in choice._actions if action.option_strings}
     assert set(cli._arguments) | {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"} == options
+    assert cli._as_options("are the rivals u; give them as `competitors`, with coefficients.") == "are the rivals u."
     assert cli._as_options("name them, for instance dims=('x', 't')") == "name them, for instance --dims x t"
 
 

@@ -120,7 +120,7 @@ def _as_text(found):
         print(_as_options(selection), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"The true PDE is known: {_errors(error)}", "", sep="\n")
-    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(last)
+    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last))
 
 # %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
@@ -245,7 +245,7 @@ def _warn(message, category, *rest, **kw): # those meant for users, in one line
 # %% ../nbs/12_cli.ipynb #307cca24
 _arguments = "target known derivative_order power max_size tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
-    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "leave out known,": "leave out `--known`,",
+    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "leave out known,": "leave out `--known`,", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
 def _as_options(sentence): # about Python's arguments, for somebody who types

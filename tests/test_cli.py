@@ -57,7 +57,7 @@ def test_examples_of_the_help_are_understood():
         assert cli._parser().parse_args(shlex.split(command)[1:]).command in cli._commands
 
 
-@pytest.mark.parametrize("arguments, code", [(["--version"], 0), (["--help"], 0), (["paper", "--help"], 0), ([], 2), (["find"], 2), (["discover"], 2), (["discover", "burgers", "--mode", "best"], 2), (["data", "heat"], 1)])
+@pytest.mark.parametrize("arguments, code", [(["--version"], 0), (["--help"], 0), (["paper", "--help"], 0), ([], 2), (["find"], 2), (["discover"], 2), (["discover", "burgers", "--mode", "best"], 2), (["data", "heat"], 2), (["paper", "heat"], 2), (["discover", "burgers", "--tau0", "-1"], 2), (["discover", "burgers", "--seed", "one"], 2)])
 def test_exit_codes(arguments, code):
     done = run(*arguments)
     assert done.returncode == code and "Traceback" not in done.stderr
@@ -73,18 +73,61 @@ def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
     Path("text.npz").write_text("hello")
     Path("folder").mkdir()
     np.save("bare.npy", np.random.default_rng(0).standard_normal((40, 30)))
-    assert main(arguments) == 1
+    assert main(arguments) == 2
     error = last_line(capsys)
     assert error.startswith("ubic: ") and error.endswith((".", ")")) and "Errno" not in error
+
+
+@pytest.mark.parametrize("arguments, start", [
+    ("discover nowhere.nc", "`SOURCE` is 'nowhere.nc'"), ("discover text.npz", "`SOURCE` 'text.npz' cannot be read"), ("data heat", "`NAME` is 'heat'"), ("paper heat", "`NAME` is 'heat'"), ("discover burgers --target v", "`--target` must be one of u"),
+    ("discover burgers --noise nan", "`--noise` is nan"), ("discover burgers --noise 5 --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --known w", "`--known` has 'w'"), ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
+    ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
+    ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", "`x` has no coordinate values; keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"),
+    ("discover bare.npz --variables w", "`--variables` mentions"), ("discover bare.npz --chunks", "`--chunks` is 'auto'"), ("discover burgers --report x.docx", "`--report` is 'x.docx'"), ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"), ("discover burgers --save x.json", "`--save` is 'x.json'"),
+    ("report burgers x.txt", "`OUT` is 'x.txt'"), ("data burgers --out no/x.npz", "`--out` is 'no/x.npz'"), ("data burgers --out x.xls", "`--out` is 'x.xls'")])
+def test_mistakes_are_named_as_they_were_typed(arguments, start, folder, capsys):
+    Path("text.npz").write_text("hello")
+    values = np.random.default_rng(0).standard_normal((40, 30))
+    np.save("bare.npy", values)
+    np.savez("bare.npz", u=values, x=np.arange(40.0), t=np.arange(30.0))
+    assert main(arguments.split()) == 2
+    sentence = last_line(capsys)
+    assert re.match(f"ubic: ({start})", sentence), sentence
+    assert not re.search(r"`[a-z]\w*_\w*`|`(path|tau0|power|target|known|recipe|percent|seed|dims|variables)`|solver=|dims=|None", sentence), sentence
+
+
+def test_every_option_has_its_own_name():
+    "What Python calls an argument is known to be an option, for every option that becomes an argument."
+    options = {action.dest for choice in cli._parser()._subparsers._group_actions[0].choices.values() for action in choice._actions if action.option_strings}
+    assert set(cli._arguments) | {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"} == options
+    assert cli._as_options("are the rivals u; give them as `competitors`, with coefficients.") == "are the rivals u."
+    assert cli._as_options("name them, for instance dims=('x', 't')") == "name them, for instance --dims x t"
+
+
+def test_advice_names_options(capsys):
+    assert main("discover burgers --noise 30 --tau0 0.4".split()) == 0
+    said = capsys.readouterr()
+    assert "`tau0`" not in said.out + said.err
+
+
+def test_bugs_end_in_1():
+    broken = "import sys, ubic.pipeline, ubic.cli; ubic.pipeline.discover = lambda *_, **__: {}['missing']; sys.exit(ubic.cli.main(['discover', 'burgers']))"
+    done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1 and "Traceback" in done.stderr
+
+
+def test_exit_codes_are_those_of_the_help():
+    said = cli._examples[cli._examples.index("exit code:"):]
+    assert re.findall(r"\b\d+\b", said) == ["0", "2", "130", "1"]
 
 
 @pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "no/such/x.html"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"], ["discover", "burgers", "--save", "x.json"], ["discover", "burgers", "--save", "x.npz", "--chunks"]])
 def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatch):
     monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
-    assert main(arguments) == 1 and last_line(capsys).startswith("ubic: ")
+    assert main(arguments) == 2 and last_line(capsys).startswith("ubic: `")
 
 
-@pytest.mark.parametrize("problem, code", [(KeyboardInterrupt, 130), (MemoryError, 1)])
+@pytest.mark.parametrize("problem, code", [(KeyboardInterrupt, 130), (MemoryError, 2)])
 def test_interruption_and_memory(problem, code, monkeypatch, capsys):
     def fail(*_, **__): raise problem
     monkeypatch.setattr("ubic.pipeline.discover", fail)
@@ -107,7 +150,7 @@ def test_json_is_strict_and_complete(capsys):
 def test_json_of_the_paper(capsys):
     assert main(["paper", "kdv", "--json"]) == 0
     ours = strict(capsys.readouterr().out)["kdv"]["u"]
-    assert ours["size"] == {"paper": 2, "ours": 2, "difference": 0} and ours["%CE"]["difference"] < 1e-3
+    assert ours["size"] == {"paper": 2, "ours": 2, "relative difference": 0} and ours["%CE"]["relative difference"] < 1e-3
 
 
 def test_paper_prints_every_unknown(monkeypatch, capsys):

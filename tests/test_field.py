@@ -3,8 +3,10 @@ import gzip
 from itertools import permutations
 
 import numpy as np, pytest, xarray as xr
+from scipy.interpolate import make_interp_spline
 from scipy.io import loadmat, savemat
 
+import ubic
 from ubic.field import (UbicWarning, _read_mat, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, load, plot_field,
                         save_field, shows_error, shows_warning, space_dims, spacing, true_pde, write_atomically)
 
@@ -69,6 +71,36 @@ def test_nearly_uniform_grids_pass(recwarn):
     as_field(u2, x=x + 1e-9 * np.ptp(x) * np.sin(7 * x), t=t)
     as_field(u2, x=np.float32(1000 + x), t=t)
     assert not messages(recwarn)
+
+
+@pytest.mark.parametrize("step", [1.0, 0.1, 0.01, 0.001])
+def test_rounding_that_was_lost_with_an_epoch_is_evened_out(step, recwarn):
+    since = (1.7e9 + step * np.arange(200)) - 1.7e9
+    even = check_uniform("t", since)
+    assert np.ptp(np.diff(even)) < 1e-9 * step and np.abs(even - since).max() < 1e-3 * step
+    wave = np.sin(x[:, None] - np.arange(200))
+    assert spacing(as_field(wave, x=x, t=since), "t") == pytest.approx(step, rel=1e-5) and not messages(recwarn)
+    assert np.array_equal(check_uniform("t", even), even)
+
+
+@pytest.mark.parametrize("share, passes", [(1e-6, True), (1e-4, True), (9e-4, True), (1.1e-3, False), (1e-2, False), (0.3, False)])
+def test_a_thousandth_of_a_step_is_the_bound(share, passes):
+    for length, origin in ((50, 0.0), (2000, 1e4)):
+        values = origin + 0.01 * (np.arange(length) + share * np.where(np.arange(length) % 7 == 3, 1, 0))
+        if passes: assert np.ptp(np.diff(check_uniform("x", values))) < 1e-7
+        else:
+            with pytest.raises(ValueError, match=r"`x` is not uniform: \S+ at index \d+ is \S+ away from an even grid \(steps"): check_uniform("x", values)
+
+
+def test_what_is_evened_out_does_not_matter():
+    "Frames taken a thousandth of a step beside their place change the coefficients by much less than their standard deviations."
+    clean = ubic.datasets.burgers()
+    moved = clean.t.values + np.r_[0, 1e-3 * spacing(clean, "t") * np.random.default_rng(0).uniform(-1, 1, clean.sizes["t"] - 2), 0]
+    beside = clean.copy(data={"u": make_interp_spline(clean.t.values, clean.u.values, k=7, axis=1)(moved)})
+    for noise, most in ((1, 1e-5), (30, 1e-5)):
+        exact, shifted = (ubic.discover(add_noise(field, noise, seed=0))["u"] for field in (clean, beside))
+        assert shifted.terms == exact.terms and np.abs(shifted.coef / exact.coef - 1).max() < most and np.abs((shifted.coef - exact.coef) / exact.std).max() < 0.02
+    assert ubic.discover(add_noise(clean.assign_coords(t=moved), 30, seed=0))["u"].coef == pytest.approx(ubic.discover(add_noise(clean, 30, seed=0))["u"].coef, rel=1e-9)
 
 
 # --- memory order ---------------------------------------------------------------------------------------------------------------

@@ -73,6 +73,27 @@ def test_doubts_are_told_once(found):
     assert "class='verdict ambiguous'" in page and "u^2 explains the data as well" in page and "Ambiguous: on" not in page and "Consider &lt;this&gt;." in page
 
 
+def test_rivals_run_beside_the_choice(found):
+    doubtful = replace(found["u"], rivals=[[ubic.Term.parse("u_x"), ubic.Term.parse("u_xx")]])
+    without = Discovery({"u": doubtful}, found.field, found.field)
+    page = to_html(without)
+    assert "Running the equations may tell them apart" in page and "<h2>Simulation</h2>" not in page
+    judged = Discovery({"u": doubtful}, found.field, found.field, ubic.validate(without))
+    page = to_html(judged)
+    Balanced(page)
+    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx." in page and "<td>u_t: u_x, u_xx</td>" in page and "Running the equations" not in page and "fitted to the states:" in page
+    assert "Running the equations" not in to_html(found)
+
+
+@pytest.mark.parametrize("other, words", [(-0.2, ["All runs diverge", "how long each run lasted"]), (0.1, ["The chosen PDE diverges", "behind the best of them"])])
+def test_runs_that_diverge(found, other, words):
+    wrong = replace(found["u"], refit=replace(found["u"].refit, coef=np.array([-0.1, -1.0])))
+    lost = Discovery({"u": wrong}, found.field, found.field)
+    page = to_html(Discovery(lost.selections, found.field, found.field, ubic.validate(lost, competitors=[{"u_xx": other, "u*u_x": -1.0}], fit_coefficients=False)))
+    Balanced(page)
+    assert all(word in page for word in words) and "lost before its coefficients could be fitted" in page and "<td>diverges</td>" in page and not re.search(r"<td>(inf|nan|NaN)</td>", page)
+
+
 def test_known_truth_that_was_missed(found):
     missed = explore(found).at_size(3).view
     assert "its terms are others" in to_html(Discovery({"u": missed}, found.field, found.field))

@@ -2,6 +2,7 @@
 import importlib.util
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,11 +124,37 @@ def test_site_shows_the_page():
     assert shown == [markdown2html(part[part.index("| "):]).replace("<table>", '<table class="dataframe">') for part in parts], "run nbs/paper/all_results.ipynb again"
 
 
+def test_every_number_is_there_once_and_folded(tool, compared):
+    opening, *parts = tool.page(compared).split("\n## ")
+    folded = [re.fullmatch(r".*?\n<details>\n<summary>All (\d+) numbers, paper and ours</summary>\n\n(.*)\n</details>\n*", part, re.DOTALL) for part in parts[2:]]
+    assert len(folded) == len(tool.SECTIONS) and all(folded) and "<details>" not in opening + parts[0] + parts[1]
+    rows = [sum(line.startswith("| ") for line in block[2].splitlines()) - 1 for block in folded]
+    assert rows == [int(block[1]) for block in folded] and sum(rows) == len(compared)
+
+
+def test_counts_of_the_sections_add_up(tool, compared):
+    lines = [line for part in tool.page(compared).split("\n## ")[3:] for line in part[:part.index("<details>")].splitlines() if line.startswith("| ") and "numbers" not in line]
+    found = np.array([list(map(int, (line.split("|")[2:-1] + ["0"])[:3])) for line in lines])
+    total, within, explained, *_ = tool.counts(compared)
+    assert found[:, 0].sum() == total and found[:, 1].sum() == within and (found[:, 1:].sum(axis=1) == found[:, 0]).all() and explained == total - within
+
+
+def test_differences_are_named_for_what_they_are(tool, compared, monkeypatch):
+    assert tool.page(compared).count("| relative difference |") == len(tool.SECTIONS)
+    monkeypatch.setattr(recipes, "_measured", lambda *_: {"size": 3, "%CE": math.inf, "R_BIC": -12235.85, "lam": 0.5})
+    assert recipes.compare("burgers")["relative difference"].to_dict() == {"size": 0.5, "%CE": math.inf, "R_BIC": 0, "lam": math.inf}
+
+
+@pytest.mark.parametrize("value, tolerance, shown", [("2", "0", "exact"), ("17.3", "5%", "5 %"), ("0.5", "0.005", "0.005 (1 %)"), ("0", "0.005", "0.005"), ("-200", "0.5", "0.5 (0.25 %)")])
+def test_tolerances_can_be_compared_with_differences(tool, value, tolerance, shown):
+    assert tool.claimed(SimpleNamespace(value=value, tolerance=tolerance)) == shown
+
+
 def test_missing_results_are_said_to_be_missing(tool, tmp_path, monkeypatch):
     monkeypatch.setattr(tool, "NBS", tmp_path)
     table = tool.compared()
     assert table["ours"].isna().all() and tool.counts(table) == (len(table), 0, 0, 0, len(table))
-    assert tool.page(table).count("not saved yet") == len(table) + 1
+    assert tool.page(table).count("not saved yet") == len(table) + 1 + len(tool.SECTIONS) # each number, and a column of each table of counts
 
 
 def test_changed_results_are_noticed(tool, compared):
@@ -136,8 +163,8 @@ def test_changed_results_are_noticed(tool, compared):
 
 
 @pytest.mark.parametrize("paper, found, tolerance, difference, within", [
-    ("100", 101.0, "1%", "1 %", True), ("100", 102.0, "1%", "2 %", False), ("100", 100.4, "0.5", "0.4", True), ("2", 2, "0", "0", True), ("2", 3, "0", "1", False),
-    ("inf", math.inf, "0", "0", True), ("inf", 3.0, "1%", "infinite", False), ("3", math.inf, "1%", "infinite", False), ("0", 0.5, "5%", "inf %", False), ("-5", -5.2, "5%", "4 %", True)])
+    ("100", 101.0, "1%", "1 %", True), ("100", 102.0, "1%", "2 %", False), ("100", 100.4, "0.5", "0.4 %", True), ("0.5", 0.504, "0.005", "0.8 %", True), ("0.5", 0.506, "0.005", "1.2 %", False), ("2", 2, "0", "0", True), ("2", 3, "0", "50 %", False), ("2", 6, "0", "200 %", False),
+    ("inf", math.inf, "0", "0", True), ("inf", 3.0, "1%", "infinite", False), ("3", math.inf, "1%", "infinite", False), ("0", 0.5, "5%", "infinite", False), ("0", 0.5, "0.5", "infinite", True), ("-5", -5.2, "5%", "4 %", True)])
 def test_judgement(tool, paper, found, tolerance, difference, within):
     row = SimpleNamespace(value=paper, tolerance=tolerance, quantity="BIC", dataset="kdv")
     assert tool.judge(row, found) == (difference, within)

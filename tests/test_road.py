@@ -22,7 +22,7 @@ published = [("burgers", True), ("burgers", False), ("kdv", True), ("kdv", False
 def test_published_numbers_from_raw_data(name, denoising):
     table = recipes.compare(name, denoising)
     assert {"size", "%CE", "R_BIC"} <= set(table.index)
-    assert (table["difference"] < 1e-4).all(), table
+    assert (table["relative difference"] < 1e-4).all(), table
 
 
 @pytest.mark.parametrize("name, denoising", [("burgers", False), ("kdv", True), ("kdv", False), ("ks", False)])
@@ -96,7 +96,7 @@ def test_a_recipe_says_ambiguous_too():
 
 def test_command_line_broken_file(tmp_path, capsys):
     (tmp_path/"short.npz").write_bytes(b"PK")
-    assert main(["discover", str(tmp_path/"short.npz")]) == 1 and "cannot be read" in capsys.readouterr().err
+    assert main(["discover", str(tmp_path/"short.npz")]) == 2 and "cannot be read" in capsys.readouterr().err
 
 
 def test_a_jump_keeps_coefficients_in_reason():

@@ -1,5 +1,7 @@
 """The site as a reader meets it: built once, every link checked, and looked at in a real browser."""
+import configparser
 import fcntl
+import json
 import re
 import subprocess
 import sys
@@ -92,6 +94,20 @@ def test_public_names_are_listed_and_explained(site):
     assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
 
 
+def test_every_reference_can_be_followed():
+    cells = json.loads((ROOT / "nbs" / "references.ipynb").read_text(encoding="utf-8"))["cells"]
+    entries = [line for cell in cells for line in "".join(cell["source"]).splitlines() if line.startswith("- ")]
+    assert len(entries) > 35 and [entry for entry in entries if not re.search(r"\]\(https://[\w./()-]+\)", entry)] == []
+
+
+def test_packages_of_the_extras_are_among_the_references():
+    settings = configparser.ConfigParser(delimiters=["="])
+    settings.read(ROOT / "settings.ini", encoding="utf-8")
+    wanted = [re.match(r"[\w-]+", package)[0] for extra in ("sindy", "bayes", "pinn", "symbolic", "pysr", "dedalus", "solvers") for package in settings["DEFAULT"][f"{extra}_requirements"].split()]
+    page = (ROOT / "nbs" / "references.ipynb").read_text(encoding="utf-8").lower()
+    assert "pyoperon" in wanted and [package for package in wanted if package not in page] == []
+
+
 def test_code_of_a_module_is_on_its_page(site):
     "Helpers without documentation too, folded under the prose that explains them."
     page = (site / "07_subsets.html").read_text(encoding="utf-8")
@@ -135,6 +151,17 @@ def test_page_in_a_browser(browser, address, site, page, width):
     assert look(browser, address, PAGES[page], width, formulas) == []
     assert browser.ask("document.querySelectorAll('article img').length") > 0
     assert not formulas or browser.ask("document.querySelectorAll('article mjx-container').length") > 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_page_of_all_results_is_short_and_unfolds(browser, address, width):
+    browser.open(address + "paper/all_results.html", width)
+    folded = "[...document.querySelectorAll('article .cell_output details')]"
+    rows = browser.ask(f"{folded}.map(block => [block.open, parseInt(block.querySelector('summary').textContent.match(/\\d+/)[0]), block.querySelectorAll('tbody tr').length])")
+    assert len(rows) == 15 and all(not unfolded and said == there for unfolded, said, there in rows) and sum(there for *_, there in rows) > 600
+    assert browser.ask("document.querySelector('article').getBoundingClientRect().height") < (9000 if width > 600 else 14000)
+    browser.ask(f"{folded}.forEach(block => block.open = true)")
+    assert browser.ask(f"Math.max(...{folded}.map(block => block.querySelector('table').getBoundingClientRect().height))") < 700
 
 
 @pytest.mark.slow

@@ -1,4 +1,7 @@
 """Does an equation reproduce the data? Simulation with fitted starts."""
+from dataclasses import replace
+
+import matplotlib
 import numpy as np
 import pytest
 import xarray as xr
@@ -7,6 +10,7 @@ import ubic
 from ubic.spectral import is_periodic
 from ubic.validation import state_bic, validate
 
+matplotlib.use("Agg")
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
 
@@ -28,6 +32,50 @@ def test_the_number_of_windows_does_not_decide(burgers):
 def test_divergence_is_scored(burgers):
     validation = validate(burgers, competitors=[{"u_xx": -0.1, "u*u_x": -1.0}], fit_coefficients=False)
     assert np.isinf(validation.scores["BIC"].iloc[1]) and validation.scores["diverged at"].iloc[1] > 0 and "diverges" in repr(validation)
+
+
+@pytest.fixture(scope="module")
+def backward(burgers):
+    "A discovery whose diffusion has the wrong sign, which nothing survives."
+    wrong = replace(burgers["u"], refit=replace(burgers["u"].refit, coef=np.array([-0.1, -1.0])))
+    return ubic.Discovery({"u": wrong}, burgers.field, burgers.used)
+
+
+def test_when_all_runs_diverge(backward):
+    validation = validate(backward, competitors=[{"u_xx": -0.2, "u*u_x": -1.0}], fit_coefficients=False)
+    assert not np.isfinite(validation.scores["BIC"]).any() and not validation.wins and not validation.reproduces and validation.field is None
+    assert validation.sentences[0].startswith("All runs diverge, that of the chosen PDE ") and validation.sentences[0].endswith("so a simulation cannot judge these equations.")
+    data, bars = validation.plot()
+    lengths = [bar.get_width() for bar in bars.patches]
+    assert lengths == validation.scores["diverged at"].tolist() and min(lengths) > 0 and "lost at" in bars.texts[0].get_text() and bars.get_xlabel() == "time until the run diverges"
+    assert len(data.collections) == 1 and data.get_title() == "long waves of the data"
+    alone = validate(backward, competitors=[], fit_coefficients=False)
+    assert alone.sentences[0].startswith("The run diverges ") and "this equation" in alone.sentences[0] and len(alone.plot()) == 2
+
+
+def test_when_only_the_chosen_run_diverges(backward):
+    validation = validate(backward, competitors=[{"u_xx": 0.1, "u*u_x": -1.0}, {"u*u_x": -1.0, "u_xx": 0.2}], fit_coefficients=False)
+    _, bars = validation.plot()
+    assert not validation.wins and "The chosen PDE diverges" in validation.sentences[0] and [text.get_text().splitlines()[-1][:16] for text in bars.texts][0] == "chosen, diverges"
+    assert np.isfinite([bar.get_width() for bar in bars.patches]).all() and bars.get_xlabel() == "BIC behind the best PDE" and bars.texts[1].get_text().endswith("the best")
+
+
+def doubtful(found, *rivals): return ubic.Discovery({"u": replace(found["u"], rivals=[list(map(ubic.Term.parse, terms.split())) for terms in rivals])}, found.field, found.used)
+
+
+def test_rivals_of_the_verdict_compete(burgers):
+    found = doubtful(burgers, "u_x u_xx", "u*u_x", "u_xxxx u^3")
+    validation = validate(found)
+    assert found["u"].verdict == "ambiguous" and list(validation.scores["terms"]) == ["u_t: u_xx, u*u_x", "u_t: u_x, u_xx, u*u_x", "u_t: u*u_x", "u_t: u_x, u_xx"] # one of them is a neighbour, too
+    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx; u_t: u*u_x." in validation.sentences and any(sentence.startswith("Not run") and "u_xxxx, u^3" in sentence for sentence in validation.sentences)
+    assert validation.wins and not any("there once" in sentence for sentence in validation.sentences)
+    assert len(validate(found, competitors=[]).scores) == 1 and len(validate(found["u"], burgers.field).scores) == 4 and len(validate(burgers).scores) == 3
+
+
+def test_many_rivals_are_not_all_run(burgers, monkeypatch):
+    monkeypatch.setattr("ubic.validation._MOST_RIVALS", 1)
+    sentences = validate(doubtful(burgers, "u_x u_xx", "u^2 u_xx", "u u_xx")).sentences
+    assert "Of the 3 rivals of the verdict only 1 were run; give the others as `competitors`." in sentences
 
 
 def test_a_wrong_equation_does_not_reproduce(burgers):

@@ -174,19 +174,28 @@ def formula_distance(dataset, paper, found):
     return float(np.linalg.norm(second - first) / np.linalg.norm(first))
 
 
+def percent(share): return "infinite" if math.isinf(share) else f"{float(f'{100 * share:.2g}'):g} %" # two digits of it
+
+
 def judge(row, found):
-    "Difference as shown, and whether it is within the tolerance."
+    "Difference relative to the published number, as shown, and whether it is within the tolerance."
     relative, tolerance = row.tolerance.endswith("%"), float(row.tolerance.rstrip("%"))
     if row.quantity == "formula":
-        percent = 100 * formula_distance(row.dataset, row.value, found)
-        return f"{percent:.2g} %", percent <= tolerance
+        share = formula_distance(row.dataset, row.value, found)
+        return percent(share), 100 * share <= tolerance
     paper, found = float(row.value), float(found)
     if paper == found: return "0", True
     if math.isinf(paper) or math.isinf(found): return "infinite", False
     difference = abs(found - paper)
-    if not relative: return f"{difference:.2g}", difference <= tolerance * (1 + 1e-9)
-    percent = 100 * difference / abs(paper) if paper else math.inf
-    return f"{percent:.2g} %", percent <= tolerance
+    share = difference / abs(paper) if paper else math.inf
+    return percent(share), 100 * share <= tolerance if relative else difference <= tolerance * (1 + 1e-9)
+
+
+def claimed(row):
+    "A tolerance as shown: in percent of the published number, and before that in its own units where it is given in these."
+    if row.tolerance == "0": return "exact"
+    if row.tolerance.endswith("%"): return row.tolerance.replace("%", " %")
+    return row.tolerance + (f" ({percent(float(row.tolerance) / abs(float(row.value)))})" if float(row.value) else "")
 
 
 def compared():
@@ -219,14 +228,13 @@ def what(row):
     return "; ".join(words)
 
 
-def section(rows):
-    "A table, and the remarks it points to."
+def numbers(rows):
+    "The table of some numbers, and the remarks it points to."
     remarks = list(dict.fromkeys(note for note in rows["note"] if note))
-    lines = ["| what | paper | ours | difference | tolerance | within | source | why |", "|---|---|---|---|---|---|---|---|"]
+    lines = ["| what | paper | ours | relative difference | tolerance | within | source | why |", "|---|---|---|---|---|---|---|---|"]
     for row in rows.itertuples():
         paper = f"`{row.value}`" if row.quantity == "formula" else row.value.replace("inf", "∞")
-        tolerance = row.tolerance.replace("%", " %") if row.tolerance != "0" else "exact"
-        lines.append(f"| {what(row)} | {paper} | {number(row.ours, row.value)} | {row.difference} | {tolerance} | {VERDICTS[row.within]} | {row.source} | {f'({remarks.index(row.note) + 1})' if row.note else ''} |")
+        lines.append(f"| {what(row)} | {paper} | {number(row.ours, row.value)} | {row.difference} | {claimed(row)} | {VERDICTS[row.within]} | {row.source} | {f'({remarks.index(row.note) + 1})' if row.note else ''} |")
     return "\n".join(lines + [""] + [f"({count}) {remark}\n" for count, remark in enumerate(remarks, 1)])
 
 
@@ -235,6 +243,25 @@ def counts(rows):
     missing, within, explained = rows["within"].isna(), rows["within"].eq(True), rows["note"].ne("")
     outside = ~missing & ~within
     return len(rows), *(int(which.sum()) for which in (within, outside & explained, outside & ~explained, missing))
+
+
+COUNTED = ["numbers", "within tolerance", "outside, explained", "outside, not explained", "not saved yet"]
+
+
+def counted(groups, total):
+    "The table of how many numbers each group has, and how many of them are within their tolerance; without columns of nothing but zeros, if there is no line for all."
+    found = {title: counts(rows) for title, rows in groups.items()}
+    shown = [k for k in range(len(COUNTED)) if total is not None or k < 2 or any(row[k] for row in found.values())]
+    lines = ["| | " + " | ".join(COUNTED[k] for k in shown) + " |", "|---" * (len(shown) + 1) + "|"]
+    lines += [f"| {title} | {' | '.join(str(row[k]) for k in shown)} |" for title, row in found.items()]
+    if total is not None: lines.append(f"| **all** | {' | '.join(f'**{count}**' for count in counts(total))} |")
+    return "\n".join(lines)
+
+
+def section(rows):
+    "How many numbers agree for each dataset; and all of them, folded."
+    groups = {TITLES[name]: rows[rows["dataset"] == name] for name in rows["dataset"].unique()}
+    return f"{counted(groups, None)}\n\n<details>\n<summary>All {len(rows)} numbers, paper and ours</summary>\n\n{numbers(rows)}\n</details>\n"
 
 
 def outside(parts):
@@ -249,18 +276,17 @@ def outside(parts):
 def page(table):
     "The whole of RESULTS.md."
     parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
-    summary = ["| | numbers | within tolerance | outside, explained | outside, not explained | not saved yet |", "|---|---|---|---|---|---|"]
-    summary += [f"| {title} | {' | '.join(map(str, counts(rows)))} |" for title, rows, _ in parts] + [f"| **all** | {' | '.join(f'**{count}**' for count in counts(table))} |"]
+    summary = counted({title: rows for title, rows, _ in parts}, table)
     opening = """# Results
 
 Every number of the paper and its supplement beside ours. This page is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in.
 
-A tolerance is what we claim for each number, in its own units or in percent of it: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree.
+Differences are relative to the published number. A tolerance is what we claim for it, in percent of it, or in its own units with the percentage in brackets: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree. Each section begins with how many numbers agree; the numbers themselves are folded below that.
 
 ## Summary
 """
     bodies = [f"## {title}\n\n{lead}\n\n{section(rows)}" for title, rows, lead in parts]
-    return opening + "\n" + "\n".join(summary) + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
+    return opening + "\n" + summary + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
 
 
 def main():

@@ -6,7 +6,8 @@
 __all__ = ['main']
 
 # %% ../nbs/12_cli.ipynb #4b596cbd
-import argparse, json, os, shlex, sys, warnings
+import argparse, json, os, re, shlex, sys, warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 # %% ../nbs/12_cli.ipynb #6de617da
@@ -22,8 +23,8 @@ _examples = """examples:
   ubic paper all                               the paper's table beside ours
   ubic data kdv --out kdv.npz                  make a dataset of the paper
 
-exit code: 0 fine, 1 something is wrong with the data or the settings,
-2 something is wrong with the command, 130 interrupted"""
+exit code: 0 fine, 2 something is wrong with the command or the data, which
+one sentence tells, 130 interrupted; 1, with a traceback, is a bug"""
 
 _names = "burgers, kdv, ks, navier_stokes, reaction_diffusion or gray_scott"
 
@@ -116,10 +117,10 @@ def _tell(what): print(what, file=sys.stderr)
 def _as_text(found):
     from ubic.report import _errors
     for target, selection in found.items():
-        print(selection, "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
+        print(_as_options(selection), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"The true PDE is known: {_errors(error)}", "", sep="\n")
-    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(last)
+    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last))
 
 # %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
@@ -139,7 +140,7 @@ def _source(args):
     from ubic.field import add_noise, load
     if args.source in datasets.names(): field = getattr(datasets, args.source)()
     elif Path(args.source).exists(): field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
-    else: raise ValueError(f"`source` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
+    else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
     return add_noise(field, args.noise, seed=args.seed) if args.noise else field
 
 def _pairs(texts): # old=new
@@ -158,9 +159,10 @@ def _find(args):
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     from ubic.field import write_atomically
-    write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
+    with _as_option("--figure"): write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
+# %% ../nbs/12_cli.ipynb #458704b5
 def _check_figure(path):
     import matplotlib
     matplotlib.use("Agg") # no window
@@ -172,47 +174,65 @@ def _check_figure(path):
 def _check_save(args):
     from ubic.saving import _check_npz
     if args.chunks: raise ValueError("`--save` writes the field along, from memory; leave out `--chunks`, or use --report.")
-    _check_npz(args.save).parent.mkdir(parents=True, exist_ok=True)
+    with _as_option("--save"): _check_npz(args.save).parent.mkdir(parents=True, exist_ok=True)
+
+def _check_report(path, option):
+    from ubic.report import check_report
+    with _as_option(option): check_report(path)
+
+def _check_out(path):
+    from ubic.field import _WRITERS
+    kind, folder = Path(path).suffix.lower(), Path(path).parent
+    if kind not in _WRITERS: raise ValueError(f"`--out` is {path!r}; a field is saved as {', '.join(_WRITERS)}.")
+    if not folder.is_dir(): raise ValueError(f"`--out` is {path!r}, but there is no folder {str(folder)!r}; make it first.")
 
 # %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
-    from ubic.report import check_report, write_report
-    if args.report: check_report(args.report)
+    from ubic.report import write_report
+    if args.report: _check_report(args.report, "--report")
     if args.figure: _check_figure(args.figure)
     if args.save: _check_save(args)
     found = _find(args)
     _as_json(found) if args.json else _as_text(found)
-    if args.save: _tell(f"result: {found.save(args.save)}")
+    with _as_option("--save"):
+        if args.save: _tell(f"result: {found.save(args.save)}")
     if args.figure: _draw(found, args.figure)
-    if args.report: _tell(f"report: {write_report(found, args.report, Path(args.source).name, args.typed)}")
+    with _as_option("--report"):
+        if args.report: _tell(f"report: {write_report(found, args.report, Path(args.source).name, args.typed)}")
 
 # %% ../nbs/12_cli.ipynb #787cfb4c
 def _report(args):
-    from ubic.report import check_report, write_report
-    check_report(args.out)
-    print(write_report(_find(args), args.out, args.title or Path(args.source).name, args.typed))
+    from ubic.report import write_report
+    _check_report(args.out, "OUT")
+    found = _find(args)
+    with _as_option("OUT"): print(write_report(found, args.out, args.title or Path(args.source).name, args.typed))
 
 # %% ../nbs/12_cli.ipynb #35eeef66
 def _data(args):
     from ubic import datasets
     from ubic.field import save_field
-    if args.name not in datasets.names(): raise ValueError(f"`name` is {args.name!r}; it must be one of {', '.join(datasets.names())}.")
+    if args.name not in datasets.names(): raise ValueError(f"`NAME` is {args.name!r}; it must be one of {', '.join(datasets.names())}.")
+    if args.out: _check_out(args.out)
     field = getattr(datasets, args.name)()
     about = {"name": args.name, "title": field.attrs["title"], "equation": field.attrs["equation"], "sizes": dict(field.sizes)}
     if args.json: _print_json(about)
     else: print(f"{about['title']}: {about['equation']}; " + " × ".join(f"{dim} {size}" for dim, size in field.sizes.items()))
     if args.out:
-        save_field(field, args.out)
+        with _as_option("--out"): save_field(field, args.out)
         _tell(f"written: {args.out}")
 
 # %% ../nbs/12_cli.ipynb #21613d70
+def _beside(table): # paper | ours | difference in percent of the paper's number
+    return table.to_string(float_format="{:.9g}".format, formatters={"relative difference": lambda share: f"{100*share:.2g} %"})
+
 def _paper(args):
     from ubic.recipes import compare, get_recipe, recipes
+    if args.name not in ("all", *recipes): raise ValueError(f"`NAME` is {args.name!r}; it must be one of {', '.join(recipes)}, or all.")
     names, rows, how = list(recipes) if args.name == "all" else [args.name], {}, "without denoising" if args.without_denoising else "denoised"
     for name, target in [(name, target) for name in names for target in get_recipe(name).targets]:
         table = compare(name, not args.without_denoising, target)
         rows.setdefault(name, {})[target] = table.to_dict("index")
-        if not args.json: print(f"{name}, {target}, {how}", table.to_string(float_format="{:.9g}".format), "", sep="\n", flush=True)
+        if not args.json: print(f"{name}, {target}, {how}", _beside(table), "", sep="\n", flush=True)
     if args.json: _print_json(rows)
 
 # %% ../nbs/12_cli.ipynb #f5eb2a7e
@@ -220,16 +240,26 @@ _commands = {"discover": _discover, "report": _report, "paper": _paper, "data": 
 
 def _warn(message, category, *rest, **kw): # those meant for users, in one line
     from ubic.field import UbicWarning
-    if issubclass(category, UbicWarning): _tell(f"warning: {message}")
+    if issubclass(category, UbicWarning): _tell(f"warning: {_as_options(message)}")
 
 # %% ../nbs/12_cli.ipynb #307cca24
-_options = {"rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "`percent`": "`--noise`", "give chunks='auto'": "add --chunks"}
+_arguments = "target known derivative_order power max_size tau0 mode recipe validate denoise seed variables dims rename chunks".split()
+_phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
+    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "leave out known,": "leave out `--known`,", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
+    ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
-def _as_options(error): # a sentence about Python's arguments, for somebody who types
-    text = str(error)
-    for argument, option in _options.items(): text = text.replace(argument, option)
+def _as_options(sentence): # about Python's arguments, for somebody who types
+    text = re.sub(r"dims=\(([^)]*)\)", lambda found: "--dims " + re.sub("[',]", "", found[1]), str(sentence))
+    text = re.sub(r"give them, for instance as_field\(.*?\)|give `dims`, `rename`, or coordinates such as x=\.\.\.", "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give `--dims` and `--rename`", text)
+    for words, typed in _phrases.items(): text = text.replace(words, typed)
     return text
 
+@contextmanager
+def _as_option(option): # trouble with a path is trouble with this option
+    try: yield
+    except (ValueError, OSError) as error: raise type(error)(str(error).replace("`path`", f"`{option}`")) from error
+
+# %% ../nbs/12_cli.ipynb #307cca25
 def _run(args):
     try:
         with warnings.catch_warnings():
@@ -237,8 +267,8 @@ def _run(args):
             _commands[args.command](args)
             sys.stdout.flush()
     except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error)}") or 1
-    except MemoryError: return _tell("ubic: the data do not fit into memory; keep them in a .nc or .zarr file and add --chunks.") or 1
+    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error)}") or 2
+    except MemoryError: return _tell("ubic: the data do not fit into memory; keep them in a .nc or .zarr file and add --chunks.") or 2
     except KeyboardInterrupt: return _tell("ubic: interrupted.") or 130
     return 0
 

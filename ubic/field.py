@@ -145,8 +145,10 @@ def _axis_values(ds, dim):
     return ds[dim].values
 
 # %% ../nbs/00_field.ipynb #ff2eeb9c
+_ROUNDING = 1e-3 # largest distance from an even grid, in steps
+
 def _check_steps(dim, values, epsilon):
-    "Raise unless the values increase by equal steps."
+    "Raise unless the values increase by equal steps; return whether they do so to the last digits."
     unique, counts = np.unique(values, return_counts=True)
     if (counts > 1).any():
         raise ValueError(f"`{dim}` repeats the values {unique[counts > 1][:5].tolist()}; keep one point for each.")
@@ -155,10 +157,11 @@ def _check_steps(dim, values, epsilon):
         i = int(np.argmax(step < 0))
         raise ValueError(f"`{dim}` is not sorted: {values[i]:g} is followed by {values[i + 1]:g}; sort it together with the data.")
     off = np.abs(values - np.linspace(values[0], values[-1], len(values)))
-    i = int(np.argmax(off))
-    if off[i] > 2.5e-9 * np.ptp(values) + 4 * epsilon * np.abs(values).max():
+    i, digits = int(np.argmax(off)), 2.5e-9 * np.ptp(values) + 4 * epsilon * np.abs(values).max()
+    if off[i] > max(digits, _ROUNDING * step.mean()):
         raise ValueError(f"`{dim}` is not uniform: {values[i]:g} at index {i} is {off[i]:.3g} away from an even grid "
                          f"(steps {step.min():.4g} to {step.max():.4g}); interpolate to a uniform grid first.")
+    return off[i] <= digits
 
 # %% ../nbs/00_field.ipynb #abb193a3
 def check_uniform(
@@ -167,8 +170,8 @@ def check_uniform(
 ) -> np.ndarray: # the same as 64-bit floats, on the even grid they stand for
     "Return coordinate values that are finite and increase by equal steps, or say what is wrong with them."
     floats, single = _finite_floats(dim, values), values.dtype.kind == "f" and values.dtype.itemsize < 8
-    _check_steps(dim, floats, np.finfo(values.dtype if single else float).eps)
-    return np.linspace(floats[0], floats[-1], len(floats)) if single else floats
+    exact = _check_steps(dim, floats, np.finfo(values.dtype if single else float).eps)
+    return floats if exact and not single else np.linspace(floats[0], floats[-1], len(floats))
 
 # %% ../nbs/00_field.ipynb #bd6cc64f
 _LARGEST = 1e50 # so that powers and derivatives stay finite

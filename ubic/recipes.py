@@ -280,8 +280,8 @@ def _measured(name, target, denoising): # what `published` tells about one exper
     found, truth = reproduce(name, denoising, target=target), true_pde(clean(name))[target]
     return {"size": found.size, "%CE": coefficient_error(found.pde()[target], truth).mean(), "R_BIC": found.r_bic, "lam": found.lam}
 
-def _difference(ours, paper): # relative to the paper; absolute where that is zero, none between equal infinities
-    return (ours - paper).where(ours != paper, 0).abs()/paper.abs().replace(0, 1)
+def _difference(ours, paper): # relative to the paper; none between equal numbers, infinite from zero and from infinity
+    return ((ours - paper).abs()/paper.abs()).where(ours != paper, 0).fillna(np.inf).round(9)
 
 def compare(
     name: str, # of a dataset
@@ -291,7 +291,7 @@ def compare(
     "Published numbers beside ours, computed now."
     target = _pick_target(name, target)
     table = pd.DataFrame({"paper": published.loc[(name, target, denoising)], "ours": _measured(name, target, denoising)}).dropna()
-    return table.assign(difference=_difference(table["ours"], table["paper"])).round({"difference": 9})
+    return table.assign(**{"relative difference": _difference(table["ours"], table["paper"])})
 
 # %% ../nbs/10a_recipes.ipynb #22c9c47d
 def compare_curves(

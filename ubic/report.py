@@ -143,6 +143,7 @@ def _listed(sentences): return "<ul>" + "".join(f"<li>{html.escape(sentence)}</l
 def _answer(discovery, target, selection):
     verdict, error = selection.verdict, discovery.errors().get(target)
     advice = [sentence for sentence in selection.advice if sentence not in _ambiguity(selection)] # the verdict has said that
+    if verdict == "ambiguous" and discovery.validation is None: advice.append('Running the equations may tell them apart: discover(field, validate="simulate"), or --validate simulate on the command line.')
     known = "" if error is None else f"<p>The true PDE of this field is known: {_errors(error)}</p>"
     return (f"{_set_equation(selection.equation)}<p><span class='verdict {verdict}'>{verdict}</span> {_meaning[str(verdict)]}</p>{_listed(verdict.reasons)}{_listed(advice)}{known}")
 
@@ -153,15 +154,26 @@ def _evidence(target, selection):
     return (f"<h2>Evidence for {html.escape(target)}</h2><h3>Coefficients</h3>{_coefficients(selection)}<p>As text: <code>{html.escape(str(selection.equation))}</code></p>"
             f"<h3>The best equation of each size</h3>{_path(selection)}{_figure(selection.plot, 'BIC, UBIC (BIC with a price on uncertainty) and uncertainty of the best equation of each size; the choice is ticked.')}")
 
+# %% ../nbs/11_report.ipynb #1e98406e
+def _judgement(validation): return f"<p>{'Simulated' if validation.how == 'simulate' else 'By networks'}: {html.escape(validation.sentences[0])}</p>" # beside the verdict, which does not know it
+
 def _states(validation): # does it reproduce the data?
     title = "Simulation" if validation.how == "simulate" else "Physics-informed networks"
-    return (f"<h2>{title}</h2><p>The equation, with coefficients fitted to the states:</p>{''.join(map(_set_equation, validation.equations))}"
-            f"{_listed(validation.sentences)}{_table(validation.table(), index=False)}{_figure(lambda: _narrow(validation.plot()), 'The data, what the equation makes of them, and how far competitors are behind.')}")
+    lost, scored = validation.field is None, bool(np.isfinite(validation.scores["BIC"]).any())
+    equation = "The run of the equation was lost before its coefficients could be fitted to the states, so they are those of the discovery:" if lost else "The equation, with coefficients fitted to the states:"
+    caption = "The data, what the equation makes of them, and how far competitors are behind." if not lost else "The data, and how far the equations that can be run are behind the best of them." if scored else "The data, and how long each run lasted until it diverged. There is no score to compare."
+    return (f"<h2>{title}</h2><p>{equation}</p>{''.join(map(_set_equation, validation.equations))}{_listed(validation.sentences)}"
+            f"{_table(_scores(validation), index=False)}{_figure(lambda: _narrow(validation.plot()), caption)}")
+
+def _scores(validation): # in words where there is no number
+    table = validation.table()
+    return table.assign(**{name: [value if np.isfinite(value) else "diverges" for value in table[name]] for name in ("BIC", "behind", "left / noise")}).dropna(axis=1, how="all")
 
 def _narrow(axes): # for paper
     axes[0].figure.set_size_inches(2.5*len(axes) + 0.5, 2.6)
     return axes
 
+# %% ../nbs/11_report.ipynb #1e98406d
 def _facts(*groups):
     rows = "".join(f"<tr><th>{html.escape(name)}</th><td>{html.escape(what)}</td></tr>" for group in groups for name, what in group)
     return f"<table class='facts'>{rows}</table>"
@@ -178,11 +190,11 @@ def to_html(
     answers = "".join(_answer(discovery, target, selection) for target, selection in discovery.items())
     data = "".join(_figure(lambda: _plot_data(discovery, target), f"The data: {target}, {' and '.join(_stages(discovery))}.") for target in discovery)
     evidence = "".join(_evidence(target, selection) for target, selection in discovery.items())
-    judged = "" if discovery.validation is None else _states(discovery.validation)
+    judged, judgement = ("", "") if discovery.validation is None else (_states(discovery.validation), _judgement(discovery.validation))
     choices = [[(f"{target}: {about}" if len(discovery) > 1 else about, what) for about, what in _about_choice(selection)] for target, selection in discovery.items()]
     facts = _facts(_about_data(discovery), *choices, _about_software(command))
     return (f"<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{name}</title><style>{_style}</style></head>\n"
-            f"<body><h1>{name}</h1><p class='about'>{source}</p>\n{answers}\n<h2>Data</h2>{data}\n{evidence}\n{judged}\n<h2>Settings and versions</h2>{facts}</body></html>\n")
+            f"<body><h1>{name}</h1><p class='about'>{source}</p>\n{answers}{judgement}\n<h2>Data</h2>{data}\n{evidence}\n{judged}\n<h2>Settings and versions</h2>{facts}</body></html>\n")
 
 # %% ../nbs/11_report.ipynb #ddc802d1
 _browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge", "microsoft-edge", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"]

@@ -354,7 +354,10 @@ def _selections(found): return [found] if isinstance(found, Selection) else list
 
 def _from_terms(terms, selections): # with coefficients fitted to the system of the discovery
     if len(selections) > 1: raise ValueError(f"`pde` is a list of terms, but there are {len(selections)} unknowns; write {{'u': {{'u_xx': 0.1}}, ...}}.")
-    path = best_subsets(selections[0].path.system.only(list(map(str, terms))))
+    return _fitted_terms(selections[0], terms)
+
+def _fitted_terms(one, terms):
+    path = best_subsets(one.path.system.only(list(map(str, terms))))
     return dict(zip(map(str, path.terms(-1)), path.coef[-1]))
 
 def _read_rival(pde, chosen, dims, selections):
@@ -381,10 +384,27 @@ def _read_rivals(competitors, chosen, dims, selections): # given by the user
 def _distinct(candidates): # one of each set of terms, and what to say of the others
     kept, sentences = {}, []
     for pde in candidates:
-        terms = frozenset((left, frozenset(right)) for left, right in pde.items())
+        terms = _key(pde)
         if terms in kept: sentences.append(f"{_named(pde)} is there once, because coefficients are fitted; give fit_coefficients=False to compare equations with the same terms.")
         kept.setdefault(terms, pde)
     return list(kept.values()), list(dict.fromkeys(sentences))
+
+# %% ../nbs/23_validation.ipynb #215829c7
+_MOST_RIVALS = 5
+
+def _key(pde): return frozenset((left, frozenset(map(str, right))) for left, right in pde.items())
+
+def _doubted(selections, candidates): # equations that the verdict cannot tell from the chosen one, beside the candidates; and what to say of them
+    chosen, known = candidates[0], set(map(_key, candidates))
+    rivals = [(one, terms) for one in selections for terms in one.rivals or ()]
+    strange = [(one, terms) for one, terms in rivals if not set(map(str, terms)) <= set(map(str, one.path.system.terms))]
+    able = [pair for pair in rivals if pair not in strange][:_MOST_RIVALS]
+    pdes = [chosen | _read({one.path.system.target.removesuffix('_t'): _fitted_terms(one, terms)}) for one, terms in able]
+    listed = lambda pairs: "; ".join(f"{one.path.system.target}: {', '.join(map(str, terms))}" for one, terms in pairs)
+    told = [f"Among the competitors are the rivals of the verdict: {listed(able)}."] if able else []
+    if strange: told.append(f"Not run, because the last library had not all of their terms, are the rivals {listed(strange)}; give them as `competitors`, with coefficients.")
+    if len(rivals) > len(able) + len(strange): told.append(f"Of the {len(rivals)} rivals of the verdict only {len(able)} were run; give the others as `competitors`.")
+    return [pde for pde in pdes if _key(pde) not in known], told
 
 # %% ../nbs/23_validation.ipynb #d2f64b0c
 _EQUAL = 0.5
@@ -430,11 +450,12 @@ def _told(gap, lost): # of a competitor
     return "is ahead" if not np.isfinite(gap) else f"is {gap:.4g} behind in BIC" if gap > 0 else f"is {-gap:.4g} ahead in BIC"
 
 def _sentences(self):
-    best = self.scores.iloc[0]
-    if np.isfinite(best["diverged at"]): yield f"The chosen PDE diverges at t = {best['diverged at']:.3g}."
+    best, alone = self.scores.iloc[0], len(self.scores) == 1
+    if not np.isfinite(self.scores["BIC"]).any(): yield f"{'The run diverges' if alone else 'All runs diverge, that of the chosen PDE'} {best['diverged at']:.3g} after its start, so a simulation cannot judge {'this equation' if alone else 'these equations'}."
+    elif np.isfinite(best["diverged at"]): yield f"The chosen PDE diverges at t = {best['diverged at']:.3g}."
     elif self.reproduces: yield f"It reproduces the data{'' if self.wins else ', but not as well as another'}: what is left is {self.left:.3f} times the noise."
     else: yield f"It does not reproduce the data: {self.left:.3g} times the noise is left."
-    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'], other['diverged at'])}."
+    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'] if np.isfinite(other['BIC']) else np.inf, other['diverged at'])}."
     yield from self.remarks
 
 Validation.sentences = property(lambda self: list(_sentences(self)))
@@ -526,7 +547,7 @@ def validate(
     data=None, # field to reproduce, as measured; None for the one a discovery was made from
     with_: str = "simulate", # or "pinn"
     windows: int | None = None, # pieces of the record, each with a start of its own; None for 5
-    competitors=None, # PDEs as `simulate` takes them, or lists of terms such as the rivals of a verdict; None for the neighbours on the path
+    competitors=None, # PDEs as `simulate` takes them, or lists of terms such as the rivals of a verdict; None for the neighbours on the path, and these rivals
     periodic: bool | None = None, # whether space is a circle; None to find out
     fit_coefficients: bool = True, # along with the starts; False to take them as they are
     **settings, # of `ubic.pinn`
@@ -536,16 +557,18 @@ def validate(
         if not isinstance(value, (bool, type(None)) if name == "periodic" else bool): raise TypeError(f"`{name}` is {value!r}; give True or False.")
     candidates, data = _check_arguments(found, data, with_)
     if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found))]
+    rivals, doubts = _doubted(_selections(found), candidates) if competitors is None else ([], [])
     candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])
     if with_ == "simulate":
         if settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")
-        result = _by_simulation(candidates, data, check_whole("windows", 5 if windows is None else windows, 1), periodic, fit_coefficients)
+        result = _by_simulation(candidates + rivals, data, check_whole("windows", 5 if windows is None else windows, 1), periodic, fit_coefficients)
     else:
         given = [name for name, value, usual in (("windows", windows, None), ("periodic", periodic, None), ("fit_coefficients", fit_coefficients, True)) if value is not usual]
         if given: raise TypeError(f"`{given[0]}` is about simulations; leave it out, or give with_='simulate'.")
-        result = _by_networks(candidates, data, settings)
-    return replace(result, remarks=(*result.remarks, *remarks))
+        result = _by_networks(candidates + rivals, data, settings)
+    return replace(result, remarks=(*doubts, *result.remarks, *remarks))
 
+# %% ../nbs/23_validation.ipynb #cef664fa
 def _check_arguments(found, data, with_): # candidates and field
     if with_ not in ("simulate", "pinn"): raise ValueError(f"`with_` must be 'simulate' or 'pinn', found {with_!r}.")
     if not isinstance(found, (Selection, Discovery)): raise TypeError(f"`found` must be a Selection or a Discovery, found {type(found).__name__}; make one with discover(field) or select(path).")
@@ -567,14 +590,21 @@ def plot_validation(
     import matplotlib.pyplot as plt
     name, shown = name or next(iter(validation.data.data_vars)), validation.field is not None
     if name not in validation.data.data_vars: raise ValueError(f"`name` is {name!r}; the data have {', '.join(map(str, validation.data.data_vars))}.")
-    _, axes = plt.subplots(1, 4 if shown else 1, figsize=(13 if shown else 4.5, 2.8), layout="constrained", squeeze=False)
-    if shown: _panels(validation, name, axes[0])
-    _bars(validation, axes[0, -1])
+    _, axes = plt.subplots(1, 4 if shown else 2, figsize=(13 if shown else 7, 2.8), layout="constrained", squeeze=False)
+    _panels(validation, name, axes[0, :-1])
+    (_bars if np.isfinite(validation.scores["BIC"]).any() else _durations)(validation, axes[0, -1])
     return axes.ravel()
 
+Validation.plot = plot_validation
+
+# %% ../nbs/23_validation.ipynb #04726f92
+def _flat_picture(u): # the last frame in the plane, else all of it
+    u = _middle(u)
+    return u.isel(t=-1) if "y" in u.dims else u
+
 def _panels(validation, name, axes):
-    data, run = (_middle(ds[name]) for ds in (validation.data, validation.field))
-    data, run = (u.isel(t=-1) if "y" in u.dims else u for u in (data, run))
+    data = _flat_picture(validation.data[name])
+    run = data if validation.field is None else _flat_picture(validation.field[name])
     down, across = ("x", "y") if "y" in data.dims else ("x", "t")
     low, high, spread = float(run.min()), float(run.max()), 3*float((data - run).std()) or 1e-300
     titles = ("long waves of the data", "simulated", "difference") if validation.how == "simulate" else ("data", "network", "difference")
@@ -582,14 +612,23 @@ def _panels(validation, name, axes):
         ax.figure.colorbar(ax.pcolormesh(data[across], data[down], values.transpose(down, across), shading="nearest", rasterized=True, **style), ax=ax)
         ax.set(title=title, xlabel=f"${across}$", ylabel=f"${down}$" if ax is axes[0] else "")
 
-def _bars(validation, ax):
-    gaps = validation.scores["BIC"] - validation.scores["BIC"].iloc[0]
-    far = gaps[np.isfinite(gaps)].abs().max() or 1.0
-    shown = gaps.where(np.isfinite(gaps), 2*far)
-    ax.barh(range(len(gaps)), shown, color=["black" if i == 0 else "#9ecae1" if gap > 0 else "#fdae6b" for i, gap in enumerate(shown)], height=0.6)
-    for i, (gap, terms) in enumerate(zip(gaps, validation.scores["terms"])): ax.annotate(f"{terms}\n" + ("chosen" if i == 0 else f"{gap:+.3g}" if np.isfinite(gap) else "diverges"), (0, i), (5, 0), textcoords="offset points", va="center", fontsize=8)
-    ax.set_xscale("symlog", linthresh=10)
-    ax.set(yticks=[], xlabel="BIC behind the chosen PDE", ylim=(len(gaps) - 0.5, -0.5))
+# %% ../nbs/23_validation.ipynb #04726f93
+def _lines(validation, ax, lengths, words, colors, xlabel): # one bar for each PDE, with its terms
+    ax.barh(range(len(lengths)), lengths, color=colors, height=0.6)
+    for i, (word, terms) in enumerate(zip(words, validation.scores["terms"])): ax.annotate(f"{terms}\n{word}", (0, i), (5, 0), textcoords="offset points", va="center", fontsize=8)
+    ax.set(yticks=[], xlabel=xlabel, ylim=(len(lengths) - 0.5, -0.5))
     ax.axvline(0, color="0.5", linewidth=0.8)
 
-Validation.plot = plot_validation
+def _bars(validation, ax): # behind the chosen PDE, or behind the best if that diverges
+    bic = validation.scores["BIC"]
+    runs = np.isfinite(bic.iloc[0])
+    gaps = bic - (bic.iloc[0] if runs else bic.min())
+    shown = gaps.where(np.isfinite(gaps), 2*(gaps[np.isfinite(gaps)].abs().max() or 1.0))
+    words = [f"{gap:+.3g}" if gap and np.isfinite(gap) else "diverges" if gap else "as good" if runs else "the best" for gap in gaps]
+    words[0] = "chosen" if runs else "chosen, diverges"
+    ax.set_xscale("symlog", linthresh=10)
+    _lines(validation, ax, shown, words, ["0.75" if i == 0 else "#9ecae1" if gap > 0 else "#fdae6b" for i, gap in enumerate(shown)], f"BIC behind the {'chosen' if runs else 'best'} PDE")
+
+def _durations(validation, ax): # nothing to score: how long each run lasted
+    lost = validation.scores["diverged at"].fillna(0)
+    _lines(validation, ax, lost, [("chosen, " if i == 0 else "") + f"lost at {time:.3g}" for i, time in enumerate(lost)], ["0.75", *["#9ecae1"]*(len(lost) - 1)], "time until the run diverges")

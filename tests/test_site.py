@@ -94,6 +94,14 @@ def test_public_names_are_listed_and_explained(site):
     assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
 
 
+def test_rows_of_the_front_page_have_two_cells():
+    "A bar in a sentence would begin a third cell, and what follows it would be lost."
+    for file in (ROOT / "README.md", ROOT / "nbs" / "index.ipynb"):
+        lines = file.read_text(encoding="utf-8").splitlines() if file.suffix == ".md" else "".join(line for cell in json.loads(file.read_text(encoding="utf-8"))["cells"] for line in [*cell["source"], "\n"]).splitlines()
+        rows = [line for line in lines if line.startswith("| [")]
+        assert len(rows) > 50 and [row for row in rows if len(re.findall(r"(?<!\\)\|", row)) != 3] == []
+
+
 def test_every_reference_can_be_followed():
     cells = json.loads((ROOT / "nbs" / "references.ipynb").read_text(encoding="utf-8"))["cells"]
     entries = [line for cell in cells for line in "".join(cell["source"]).splitlines() if line.startswith("- ")]

@@ -61,7 +61,7 @@ def tables():
     "The tables of the front page."
     shown = ["## Chapters"]
     for section, found in pages().items():
-        rows = [f"| [{opening(page)[0]}]({page}.ipynb) | {opening(page)[1]} |" for page in found if page != "index"]
+        rows = [f"| [{title}]({page}.ipynb) | {sentence} |" for page in found if page != "index" for title, sentence in [(part.replace("|", "\\|") for part in opening(page))]]
         if rows: shown.append(f"**{section}.** {SECTIONS[section][0]}\n\n| page | what it is about |\n|---|---|\n" + "\n".join(rows))
     return "\n\n".join(shown)
 

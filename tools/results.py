@@ -258,10 +258,13 @@ def counted(groups, total):
     return "\n".join(lines)
 
 
+def folded(summary, text): return f"<details>\n<summary>{summary}</summary>\n\n{text.rstrip()}\n\n</details>\n" # behind a triangle, on the site and on a git host
+
+
 def section(rows):
     "How many numbers agree for each dataset; and all of them, folded."
     groups = {TITLES[name]: rows[rows["dataset"] == name] for name in rows["dataset"].unique()}
-    return f"{counted(groups, None)}\n\n<details>\n<summary>All {len(rows)} numbers, paper and ours</summary>\n\n{numbers(rows)}\n</details>\n"
+    return f"{counted(groups, None)}\n\n{folded(f'All {len(rows)} numbers, paper and ours', numbers(rows))}"
 
 
 def outside(parts):
@@ -270,7 +273,7 @@ def outside(parts):
     lines = ["| why | numbers | of | where |", "|---|---|---|---|"]
     for note, rows in apart.groupby("note", sort=False):
         lines.append(f"| {note} | {len(rows)} | {', '.join(dict.fromkeys(map(TITLES.get, rows['dataset'])))} | {', '.join(dict.fromkeys(rows['section']))} |")
-    return "\n".join(lines)
+    return folded(f"{len(lines) - 2} reasons for {len(apart)} numbers", "\n".join(lines))
 
 
 def page(table):
@@ -286,7 +289,7 @@ Differences are relative to the published number. A tolerance is what we claim f
 ## Summary
 """
     bodies = [f"## {title}\n\n{lead}\n\n{section(rows)}" for title, rows, lead in parts]
-    return opening + "\n" + summary + f"\n\n## Outside, and why\n\n{outside(parts)}\n\n" + "\n".join(bodies).rstrip() + "\n"
+    return opening + "\n" + summary + f"\n\n## Outside, and why\n\n{outside(parts)}\n" + "\n".join(bodies).rstrip() + "\n"
 
 
 def main():

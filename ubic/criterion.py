@@ -41,6 +41,7 @@ def _threshold(tau0, bic, sizes):
     if not tau0 > 0: raise ValueError(f"`tau0` must be positive, found {tau0}; {_default_tau0} is the default.")
     return float(tau0)
 
+# %% ../nbs/09_criterion.ipynb #b44f6a5d
 def _percentile(text, gains):
     try: percent = float(text.removeprefix("P"))
     except ValueError: percent = np.nan
@@ -126,6 +127,9 @@ def _runner_up(self): # index of the second lowest UBIC, or None
 def _margin(self): # by how much UBIC prefers the choice to the runner-up
     return float(self.ubic[self.runner_up] - self.ubic[self.k]) if self.runner_up is not None else np.inf
 
+Selection.runner_up, Selection.margin = property(_runner_up), property(_margin)
+
+# %% ../nbs/09_criterion.ipynb #34657c74
 def _pde(self,
     size: int | None = None, # number of terms; None for the chosen one
 ) -> dict:
@@ -136,13 +140,15 @@ def _pde(self,
     coef = self.coef if k == self.k else self.evidence.coefficients(k)[0]
     return {self.path.system.target.removesuffix("_t"): {str(t): float(c) for t, c in zip(self.path.terms(k), coef)}}
 
+Selection.pde = _pde
+
+# %% ../nbs/09_criterion.ipynb #e1b281c5
 def _table(self) -> pd.DataFrame:
     "One row per size: terms, BIC, uncertainty, UBIC, and the choice."
     chosen = ["✓" if k == self.k else "" for k in range(len(self.ubic))]
     return self.evidence.table().assign(UBIC=self.ubic, chosen=chosen)
 
-Selection.runner_up, Selection.margin = property(_runner_up), property(_margin)
-Selection.pde, Selection.table = _pde, _table
+Selection.table = _table
 
 # %% ../nbs/09_criterion.ipynb #fbe79e15
 def _summary(self):
@@ -154,6 +160,7 @@ def _rival(self):
     size = self.path.sizes[self.runner_up]
     return f", margin {self.margin:.4g} to size {size}" if self.margin >= 0 else f"; UBIC by itself would take size {size}" # the fit with noise in all terms has the last word
 
+# %% ../nbs/09_criterion.ipynb #32a9263b
 def _sentences(self): # verdict and advice, to be read below the equation
     told = [] if self.rivals is None else [f"Verdict: {self.verdict!r}."] # looked for by those who look for rivals
     return told + self.advice
@@ -178,6 +185,9 @@ def plot_selection(
     ax.set(ylabel="BIC and UBIC", title=f"${latex(_as_term(selection.path.system.target))}$: {_penalty_label(selection.lam)}")
     return ax
 
+Selection.plot = plot_selection
+
+# %% ../nbs/09_criterion.ipynb #7a5f90f4
 def _plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterion without and with its penalty, what the penalty weighs, and the choice
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
@@ -195,11 +205,10 @@ def _plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterio
     ax.legend(handles=lines, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3, frameon=False) # below: the lines of two axes leave no corner free
     return ax
 
+# %% ../nbs/09_criterion.ipynb #f5ac1ee1
 def _penalty_label(lam):
     if lam in (0, -np.inf): return r"$\lambda_U = 1$" if lam == 0 else r"$\lambda_U = 0$"
     return rf"$\lambda_U = 10^{{{lam:.2f}}}$"
-
-Selection.plot = plot_selection
 
 # %% ../nbs/09_criterion.ipynb #e8299e7c
 def _largest_lambda(found, gamma):
@@ -208,6 +217,7 @@ def _largest_lambda(found, gamma):
     warnings.warn("no subset explains the target well enough for a penalty on uncertainty (the bound on λ is not positive), so BIC alone decides.", UbicWarning, stacklevel=3)
     return -np.inf
 
+# %% ../nbs/09_criterion.ipynb #8105862f
 def _advice(path, bic, k, trace, tau0):
     sizes, advice = path.sizes, []
     if k and abs(bic[k] - bic[k - 1]) < tau0*abs(bic[k - 1]):
@@ -247,9 +257,11 @@ def _places(system, terms): # of some terms, or of their names, among the candid
     if not names or strange: raise ValueError(f"`terms` must name candidates of the system, found {strange[0] if strange else 'none'}; they are {', '.join(known)}.")
     return {known[name] for name in names}
 
+# %% ../nbs/09_criterion.ipynb #0be2c2b0
 def _score(system, n, support): # BIC, up to a constant
     return n*np.log(max(_fit(system.unit, np.array(sorted(support)))[1], 1e-8)) + len(support)*np.log(n)
 
+# %% ../nbs/09_criterion.ipynb #cde2831c
 def _swaps(p, chosen): # one term left out, or exchanged for another
     for j in sorted(chosen):
         for i in [None, *(i for i in range(p) if i not in chosen)]:
@@ -300,6 +312,7 @@ class Verdict(str):
 def _size_at(self, tau0): # what Algorithm 1 chooses with some threshold
     return int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, self.trace[0]["lam"], self.gamma, tau0, self.n_delta)[0]])
 
+# %% ../nbs/09_criterion.ipynb #16f1d94b
 def _weak_points(self, simpler):
     for terms in simpler: yield f"{', '.join(map(str, terms))} alone would do as well"
     whole = _prolonged(self)

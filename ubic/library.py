@@ -45,6 +45,7 @@ def _inside(u, weights, scale, result): # central differences along the middle a
 def _check_accuracy(accuracy):
     if not isinstance(accuracy, (int, np.integer)) or accuracy not in (2, 4, 6, 8): raise ValueError(f"`accuracy` must be 2, 4, 6 or 8, found {accuracy!r}.")
 
+# %% ../nbs/06_library.ipynb #79ab2fea
 def difference(
     values, # array
     step: float, # grid spacing
@@ -84,18 +85,17 @@ class _Jets:
         if (name, axes) not in self.known: self.known[name, axes] = self.derive(self.values[name], axes)
         return self.known[name, axes]
 
-    def factor(self, powers, axes=""): # derivative of a monomial
-        if len(powers) == 1 and powers[0][1] == 1: return self(powers[0][0], axes)
-        return self.derive(_product((self.values[name] for name, power in powers for _ in range(power)), self.shape), axes)
-
-    def power(self, name, axes, n): # of data or derivative; see the text for what noise adds to it
-        u, variance = self(name, axes), 0 if axes else self.noise.get(name, 0)**2
-        before, now = 1.0, u
-        for k in range(1, n): before, now = now, u*now - k*variance*before if variance else u*now
-        return now
-
     @property
     def shape(self): return next(iter(self.values.values())).shape
+
+# %% ../nbs/06_library.ipynb #4336e585
+def _power(self, name, axes, n): # of data or derivative; see the text for what noise adds to it
+    u, variance = self(name, axes), 0 if axes else self.noise.get(name, 0)**2
+    before, now = 1.0, u
+    for k in range(1, n): before, now = now, u*now - k*variance*before if variance else u*now
+    return now
+
+_Jets.power = _power
 
 # %% ../nbs/06_library.ipynb #1a69880f
 def _plain(accuracy): # finite differences
@@ -127,12 +127,20 @@ def _pysindy_pieces(term): # (axes on the weight, two factors, coefficient)
     kept = "".join(dim*(axes.count(dim) - axes.count(dim)//2) for dim in dict.fromkeys(axes))
     for taken, rest, ways in _product_rule(moved): yield taken, (term.powers, rest), (term.inner, kept), float((-1)**len(moved)*ways)
 
+# %% ../nbs/06_library.ipynb #aefb267e
 def _product_rule(axes): # derivatives of the one factor, of the other, and how often
     options = [("", "", 1)]
     for dim in dict.fromkeys(axes):
         n = axes.count(dim)
         options = [(taken + dim*k, rest + dim*(n - k), ways*comb(n, k)) for taken, rest, ways in options for k in range(n + 1)]
     return options
+
+# %% ../nbs/06_library.ipynb #fa3b632f
+def _factor(self, powers, axes=""): # derivative of a monomial
+    if len(powers) == 1 and powers[0][1] == 1: return self(powers[0][0], axes)
+    return self.derive(_product((self.values[name] for name, power in powers for _ in range(power)), self.shape), axes)
+
+_Jets.factor = _factor
 
 # %% ../nbs/06_library.ipynb #b10a51a0
 def corner_wave_number(
@@ -177,6 +185,7 @@ class _Survey:
         lines = {dim: _some_lines(self.ds, dim) for dim in self.steps}
         return {dim: np.mean([corner_wave_number(u.values, axis) for u in lines[dim].data_vars.values()]) for axis, dim in enumerate(lines)}
 
+# %% ../nbs/06_library.ipynb #9f28a5b6
 def _survey(ds): return ds if isinstance(ds, _Survey) else _Survey(check_field(ds))
 
 # %% ../nbs/06_library.ipynb #9cd2f7f2
@@ -254,10 +263,12 @@ class _GridOfBoxes:
 
     def __len__(self): return int(np.prod([len(c) for c in self.centers]))
 
-    @property
-    def n_eff(self): # widths of independent rows: see the text
-        widths = [points/np.sqrt(2*order + 3)*np.sqrt(2*np.pi) for points, order in self.box.values()]
-        return max(2.0, float(np.prod([max(1, len(c)/w) for c, w in zip(self.centers, widths)])))
+# %% ../nbs/06_library.ipynb #7a9d5785
+def _n_eff(self): # widths of independent rows: see the text
+    widths = [points/np.sqrt(2*order + 3)*np.sqrt(2*np.pi) for points, order in self.box.values()]
+    return max(2.0, float(np.prod([max(1, len(c)/w) for c, w in zip(self.centers, widths)])))
+
+_GridOfBoxes.n_eff = property(_n_eff)
 
 # %% ../nbs/06_library.ipynb #36c92194
 def _hat_weights(points, order, d): # ∫ hat_i · bump^(d) over [-1, 1]
@@ -292,6 +303,7 @@ def _copy_box(stack, start, count, block): # unknowns and derivatives in one box
                     p += 1
     return p
 
+# %% ../nbs/06_library.ipynb #5e5368c9
 @njit(cache=True, nogil=True)
 def _multiply(block, size, powers): # monomials of the first rows, in the last rows
     for r in range(len(powers)):
@@ -301,6 +313,7 @@ def _multiply(block, size, powers): # monomials of the first rows, in the last r
             for _ in range(powers[r, a]):
                 for p in range(size): row[p] *= block[a, p]
 
+# %% ../nbs/06_library.ipynb #24d36e78
 @njit(cache=True, nogil=True)
 def _fill_weights(tables, orders, count, kind, weights): # product of one short vector per axis
     p = 0
@@ -319,6 +332,7 @@ def _dot(a, b):
     for p in range(len(a)): total += a[p]*b[p]
     return total
 
+# %% ../nbs/06_library.ipynb #802d9c3e
 @njit(cache=True, nogil=True)
 def _box_sums(stack, starts, counts, kinds, tables, orders, powers, pairs, out): # pairs: weight, second factor, first factor of each piece
     largest = counts[:, 0].max()*counts[:, 1].max()*counts[:, 2].max()*counts[:, 3].max()
@@ -401,6 +415,7 @@ _many = 2**18 # boxes
 def _apart(grid): # points from one centre to the next
     return {dim: 1 if len(grid) <= _many else max(1, int(grid.box[dim][0]/np.sqrt(2*grid.box[dim][1] + 3)/2)) for dim in grid.dims}
 
+# %% ../nbs/06_library.ipynb #ef76848f
 class _GridRows(_Rows):
     "One row for every box of the grid, or for some of them."
     def __init__(self, survey, terms, targets, box, noise, chosen=None): # unknown → noise; numbers of the boxes, in order, None for all
@@ -446,23 +461,29 @@ class _RandomRows(_Rows):
         here = np.flatnonzero(np.all([(self.starts[:, i] >= low) & (self.starts[:, i] < high) for i, (low, high) in enumerate(tile.values())], axis=0))
         return here[np.lexsort((self.starts[here, -1], *(self.starts[here, :-1]//8).T[::-1]))] # neighbours follow each other
 
-    def stack(self, part): # all arrays side by side at every point
-        jets = _Jets(part, _plain(self.accuracy), self.steps)
-        arrays = [jets.factor(*factor) for factor in self.plan.stored]
-        stack = np.empty((*jets.shape, len(arrays)))
-        for i in range(len(stack)): _interleave(np.stack([array[i].ravel() for array in arrays]), stack[i].reshape(-1, len(arrays)))
-        return stack
+# %% ../nbs/06_library.ipynb #98d120b8
+def _stack(self, part): # all arrays side by side at every point
+    jets = _Jets(part, _plain(self.accuracy), self.steps)
+    arrays = [jets.factor(*factor) for factor in self.plan.stored]
+    stack = np.empty((*jets.shape, len(arrays)))
+    for i in range(len(stack)): _interleave(np.stack([array[i].ravel() for array in arrays]), stack[i].reshape(-1, len(arrays)))
+    return stack
 
-    def table(self, part, tile):
-        here, stack, absent = self.rows(tile), self.stack(part), [len(self.steps) - 1]*(4 - len(self.steps)) # axes put in before t
-        starts = self.starts[here] - list(self.origin(tile).values())
-        starts, counts, kinds, orders = (np.insert(array, absent, fill, axis=1) for array, fill in ((starts, 0), (self.counts[here], 1), (self.kinds[here], 0), (self.plan.orders, 0)))
-        sums = np.empty((len(here), len(self.plan.pairs)))
-        stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
-        weights = np.insert(self.weights, absent, 1.0, axis=0)
-        for some in (slice(first, first + 500) for first in range(0, len(here), 500)): # Ctrl-C gets its turn in between
-            _box_sums(stack, starts[some], counts[some], kinds[some], weights, orders, self.plan.powers, self.plan.pairs, sums[some])
-        return sums @ self.plan.to_columns
+_RandomRows.stack = _stack
+
+# %% ../nbs/06_library.ipynb #699d489e
+def _table(self, part, tile):
+    here, stack, absent = self.rows(tile), self.stack(part), [len(self.steps) - 1]*(4 - len(self.steps)) # axes put in before t
+    starts = self.starts[here] - list(self.origin(tile).values())
+    starts, counts, kinds, orders = (np.insert(array, absent, fill, axis=1) for array, fill in ((starts, 0), (self.counts[here], 1), (self.kinds[here], 0), (self.plan.orders, 0)))
+    sums = np.empty((len(here), len(self.plan.pairs)))
+    stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
+    weights = np.insert(self.weights, absent, 1.0, axis=0)
+    for some in (slice(first, first + 500) for first in range(0, len(here), 500)): # Ctrl-C gets its turn in between
+        _box_sums(stack, starts[some], counts[some], kinds[some], weights, orders, self.plan.powers, self.plan.pairs, sums[some])
+    return sums @ self.plan.to_columns
+
+_RandomRows.table = _table
 
 # %% ../nbs/06_library.ipynb #f4cb5b50
 _kept_bytes = 2**26 # tables up to this size are kept
@@ -473,6 +494,7 @@ def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only
     if not np.isfinite(table).all(): raise Unreadable(f"`{', '.join(part.data_vars)}` had finite values when the field was checked and has others now; see whether the file or store behind it is complete.")
     return table if keep else triangle(table)
 
+# %% ../nbs/06_library.ipynb #22bd1f0e
 def _each(ds, rows, *how): # what is made of every tile: here and now, or in tasks where the field is chunked
     tiles = rows.tiles()
     if not is_chunked(ds): return ((tile, _made(rows, rows.part(ds, tile), tile, *how)) for tile in tqdm(tiles, desc="library", leave=False, delay=2))
@@ -480,6 +502,7 @@ def _each(ds, rows, *how): # what is made of every tile: here and now, or in tas
     shared, make = dask.delayed(rows, traverse=False), dask.delayed(_made, pure=False)
     return zip(tiles, _computed([make(shared, rows.part(ds, tile), tile, *how) for tile in tiles], ", ".join(ds.data_vars)))
 
+# %% ../nbs/06_library.ipynb #bdeb1a65
 def _computed(tasks, names): # all of them; when a worker is lost, Dask gives its tasks to others
     import dask
     from dask.callbacks import Callback
@@ -510,6 +533,7 @@ def _pick_targets(survey, target, known=()): # names
         if "t" in survey.flat[name]: raise ValueError(f"`target` {name!r} does not change in time: there is nothing to identify.")
     return targets
 
+# %% ../nbs/06_library.ipynb #bd4ee8a4
 def _pick_known(ds, known): # names
     known = () if known is None else _as_names("known", known)
     for name in known:
@@ -540,12 +564,14 @@ def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing
     if unknown: raise ValueError(f"`{name}` has no axis {unknown[0]!r} to go to; the axes are {', '.join(dims)}.")
     return values
 
+# %% ../nbs/06_library.ipynb #202fa59c
 def _check_order(dim, order, terms, time_order):
     needed = time_order if dim == "t" else max((term.derivative[1].count(dim) for term in terms if term.derivative), default=0)
     if needed > 28: raise ValueError(f"`derivative_order` or a term asks for {needed} derivatives along {dim}; at most 28 are possible, and more than 6 are seldom of use.")
     if not isinstance(order, (int, np.integer)) or not max(1, needed) <= order <= 30:
         raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, and be wider than a spike, so give a whole number of at least {max(1, needed)} and at most 30.")
 
+# %% ../nbs/06_library.ipynb #98a0d565
 def _check_width(dim, half, ds):
     length = float(ds[dim].values[-1] - ds[dim].values[0])
     if not isinstance(half, Real): raise TypeError(f"`half_width` along {dim} must be a number, found {half!r}.")
@@ -567,6 +593,7 @@ def _chosen_box(survey, terms, half_width, order, time_order=1): # dim → (poin
             raise ValueError(f"test functions along `{dim}` reach over {points} grid points on each side, and {_fewest} are needed; {remedy}.")
     return box
 
+# %% ../nbs/06_library.ipynb #8f8536ca
 def _check_rows(rows, terms):
     check_whole("rows", rows, 1)
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
@@ -597,6 +624,7 @@ def weak(
     systems = _systems(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy, _pick_known(survey.ds, known)), terms, targets)
     return _one_or_all(systems, target)
 
+# %% ../nbs/06_library.ipynb #8a64bfda
 def _asked(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
     known = _pick_known(survey.ds, known)
     names = _pick_targets(survey, target, known)
@@ -619,10 +647,12 @@ def _grid_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, k
     if rows > whole.n: raise ValueError(f"`rows` is {rows}, but this field has room for {whole.n} boxes; give fewer, or None for all.")
     return _GridRows(survey, terms, targets, box, noise, np.sort(rng.choice(whole.n, rows, replace=False)))
 
+# %% ../nbs/06_library.ipynb #f631799f
 def _noise_of(survey, terms, known): # of the unknowns, where powers make it matter
     if not any(power > 1 for term in terms for _, power in term.powers + term.inner): return {}
     return {name: level for name, level in survey.noise.items() if name not in known}
 
+# %% ../nbs/06_library.ipynb #237c54fc
 def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
     ds, dims = survey.ds, list(survey.steps)
     _check_accuracy(accuracy)

@@ -65,21 +65,25 @@ class _Pairs:
             self.known[axis, a, b] = self.boxes.band(axis, a)[first].multiply(self.boxes.band(axis, b)[second]).tocsr()
         return self.known[axis, a, b]
 
-    def covariance(self, operators, noise):
-        C = np.zeros((np.prod(self.shape),)*2)
-        for name, pieces in operators.items():
-            for (a, field), (b, other) in combinations_with_replacement(pieces.items(), 2):
-                values = noise[name]**2*_contract(field*other, [self.products(i, a.count(dim), b.count(dim)) for i, dim in enumerate(self.boxes.dims)]).ravel()
-                C[self.rows, self.columns] += values
-                if a != b: C[self.columns, self.rows] += values
-        C[np.diag_indices_from(C)] += 1e-10*np.trace(C)/len(C) # far from singular to working precision
-        return C
+# %% ../nbs/09a_refit.ipynb #23c63370
+def _covariance(self, operators, noise):
+    C = np.zeros((np.prod(self.shape),)*2)
+    for name, pieces in operators.items():
+        for (a, field), (b, other) in combinations_with_replacement(pieces.items(), 2):
+            values = noise[name]**2*_contract(field*other, [self.products(i, a.count(dim), b.count(dim)) for i, dim in enumerate(self.boxes.dims)]).ravel()
+            C[self.rows, self.columns] += values
+            if a != b: C[self.columns, self.rows] += values
+    C[np.diag_indices_from(C)] += 1e-10*np.trace(C)/len(C) # far from singular to working precision
+    return C
+
+_Pairs.covariance = _covariance
 
 # %% ../nbs/09a_refit.ipynb #8773e03c
 def _smoothed(values, boxes):
     for axis, dim in enumerate(boxes.dims): values = savgol_filter(values, 2*max(3, boxes.box[dim][0]//2) + 1, 4, axis=axis)
     return values
 
+# %% ../nbs/09a_refit.ipynb #9f6d8bf8
 def _least_squares(X, y): # of white rows: coefficients, their covariance for unit noise, residual
     scale = np.linalg.norm(X, axis=0)
     if not (scale > 0).all(): raise np.linalg.LinAlgError("a column vanishes")
@@ -115,22 +119,28 @@ class Refit(Result):
     @property
     def leaves_more(self): return bool(self.excess**2 >= 1 + 2.5*np.sqrt(2/self.rows)) # terms are missing; False when nothing was fitted
     @property
-    def white(self): # whether neighbours on the lattice have nothing in common, to four standard deviations
-        r = (self.residual/self.excess).reshape(self.shape or (-1,))
-        return all(abs(np.mean(np.take(r, range(1, n), axis)*np.take(r, range(n - 1), axis))) < 4/np.sqrt(r.size*(n - 1)/n) for axis, n in enumerate(r.shape) if n > 1)
-    @property
     def certain(self): return [term for term, c, std in zip(self.terms, self.coef, self.std) if abs(c) > 2*std] # terms whose coefficient is different from zero
     @property
     def score(self): return float(2*self.rows*np.log(self.excess) + len(self.terms)*np.log(self.rows)) # BIC, for comparisons on the same boxes
     @property
     def equation(self): return Equation(self.target, tuple(self.terms), tuple(self.coef), tuple(self.std))
 
-    def beats(self, other): # beyond chance
-        chance = np.std((other.residual/other.excess)**2 - (self.residual/self.excess)**2)*np.sqrt(self.rows)
-        return other.score - self.score > max(6, 2*chance)
-
     def __repr__(self): return f"{self.equation}  (unexplained: {self.excess:.3g} × noise, {self.rows} boxes)"
     def _repr_html_(self): return f"<p>${escape(self.equation.latex)}$</p><p>unexplained: {self.excess:.3g} × noise, {self.rows} boxes</p>"
+
+# %% ../nbs/09a_refit.ipynb #72cb818a
+def _white(self): # whether neighbours on the lattice have nothing in common, to four standard deviations
+    r = (self.residual/self.excess).reshape(self.shape or (-1,))
+    return all(abs(np.mean(np.take(r, range(1, n), axis)*np.take(r, range(n - 1), axis))) < 4/np.sqrt(r.size*(n - 1)/n) for axis, n in enumerate(r.shape) if n > 1)
+
+Refit.white = property(_white)
+
+# %% ../nbs/09a_refit.ipynb #5a4280f0
+def _beats(self, other): # beyond chance
+    chance = np.std((other.residual/other.excess)**2 - (self.residual/self.excess)**2)*np.sqrt(self.rows)
+    return other.score - self.score > max(6, 2*chance)
+
+Refit.beats = _beats
 
 # %% ../nbs/09a_refit.ipynb #d95e081d
 class _Refitter:
@@ -167,6 +177,7 @@ def _spread_back(refitter, operators, multipliers): # Aᵀ: from rows to fields
         change[name] = refitter.noise[name]**2*sum(field*refitter.boxes.back(axes, grid) for axes, field in pieces.items())
     return change
 
+# %% ../nbs/09a_refit.ipynb #2c81724a
 def _step(refitter, state, terms, coef): # one linearised problem; the data themselves come before the first one
     state = refitter.smooth if state is None else {name: _smoothed(u, refitter.boxes) for name, u in state.items()}
     X, y, jets = refitter._system(state, terms)

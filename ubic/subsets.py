@@ -59,6 +59,7 @@ def _dot(a, b):
     for i in range(len(a)): total += a[i]*b[i]
     return total
 
+# %% ../nbs/07_subsets.ipynb #91161476
 @njit(cache=True, nogil=True)
 def _project(source, j, first, into):
     "Write rows `first`… of `source`, with the direction of row `j` removed, to `into`."
@@ -89,6 +90,7 @@ def _fit_to(unit, support, coef): # fills in the coefficients for unit columns; 
         coef[a] = coef[a]/triangle[a, a] if triangle[a, a] else 0.0
     return _dot(rest, rest)
 
+# %% ../nbs/07_subsets.ipynb #723263dc
 def _fit(unit, support): # coefficients for unit columns, and the unexplained share
     coef = np.zeros(len(support))
     return coef, _fit_to(unit, support, coef)
@@ -130,6 +132,7 @@ def _complete(work, free): # the candidate to add, and the squared residual then
             if gain > most: best, most = j, gain
     return best, _dot(work[p], work[p]) - most
 
+# %% ../nbs/07_subsets.ipynb #7129178d
 @njit(cache=True, nogil=True)
 def _forward(unit, max_size): # order in which candidates are added
     work, order, free = unit.copy(), np.empty(max_size, np.int64), np.ones(len(unit) - 1, np.bool_)
@@ -236,6 +239,7 @@ def _start(unit, dual, levels, best): # a walk of so many levels; `best`: what t
     walk.along[0], walk.norms[0] = walk.dual[0] @ unit[-1], np.sum(walk.dual[0]**2, axis=1)
     return walk
 
+# %% ../nbs/07_subsets.ipynb #99faa713
 def _begin(unit, dual, size, best): # `best`: squared residual to improve on
     walk = _start(unit, dual, size, best)
     found, walk.length[0] = _groups(walk.dual[0], walk.along[0], walk.norms[0], walk.free[0], walk.rss[0], _goal(walk.best[0]), size + 1, walk.group[0])
@@ -342,6 +346,7 @@ def _bounds(columns, first, scratch, bound): # bound[j]: squared residual with c
                 for i in range(scratch.shape[1]): scratch[r, i] -= share*scratch[j, i]
         bound[j] = _dot(scratch[p], scratch[p])
 
+# %% ../nbs/07_subsets.ipynb #931b22a6
 @njit(cache=True, nogil=True)
 def _hopeless(bound, best, first, last): # no size in reach can improve
     for size in range(first, last + 1):
@@ -382,6 +387,7 @@ def _search(columns, root, max_size, tolerance, choices, best, winner, counts):
 def _choices(p, max_size): # number of subsets of at most r out of m
     return np.array([np.cumsum([comb(m, r) for r in range(max_size + 1)]) for m in range(p + 1)])
 
+# %% ../nbs/07_subsets.ipynb #5266b52f
 def _walk_through(system, max_size):
     (forward, backward), p, unit = _orders(system, max_size), system.p, system.unit
     order = np.array([*backward, *(j for j in range(p) if j not in backward)])
@@ -450,6 +456,7 @@ def _swap_for_simpler(unit, support, ranks): # one term, at no loss; None when t
             coef, rest = _fit(unit, np.array(other))
             if np.sqrt(rest) <= best + 1e-9 and coef.all(): return tuple(other)
 
+# %% ../nbs/07_subsets.ipynb #ad878e5c
 def _simplest(path):
     ranks, supports = _ranks(path.system.terms), []
     for support in path.supports:

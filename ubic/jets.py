@@ -52,6 +52,7 @@ class Plan:
     @property
     def rows(self): return 1 + sum(self.orders)
 
+# %% ../nbs/24_jets.ipynb #1682d497
 def plan(
     words, # derivatives such as "xx", "t" or "xy"; "" is the value itself
     axes: str = "xt", # names of the inputs of the network, in order
@@ -81,6 +82,7 @@ def count_weights(
     "Number of weights and biases of a network."
     return sum((before + 1)*after for before, after in zip(widths, widths[1:]))
 
+# %% ../nbs/24_jets.ipynb #5ceb1a37
 def draw_weights(
     widths, # neurons of each layer, inputs first
     seed: int = 0,
@@ -112,6 +114,7 @@ def _tanh_rows(a, plan): # the series along each line, which share their first c
     lines = [tanh_series([a[0], *a[end - order:end]]) for order, end in zip(plan.orders, 1 + np.cumsum(plan.orders))]
     return torch.stack([torch.tanh(a[0]), *(row for line in lines for row in line[1:])])
 
+# %% ../nbs/24_jets.ipynb #0d2638f9
 def plain_jets(
     theta, # weights of the network
     points, # inputs × points
@@ -240,6 +243,7 @@ def _sum(values): # of a block, which is used up
     for i in range(1, 2*half): total += values[i]
     return total
 
+# %% ../nbs/24_jets.ipynb #abb1f4e6
 @_compiled
 def _linear_backward(matrix, y, ga, gy, gmatrix, gbias):
     products = np.empty(_BLOCK, matrix.dtype)
@@ -265,6 +269,7 @@ def _layer(theta, widths, layer): # views of its matrix and bias
     before, after = widths[layer - 1], widths[layer]
     return theta[place:place + after*before].reshape(after, before), theta[place + after*before:place + after*(before + 1)]
 
+# %% ../nbs/24_jets.ipynb #5b23d50a
 @_compiled
 def _block_forward(theta, widths, orders, table, a, y, s): # the output is the last of a
     for layer in range(1, len(widths)):
@@ -273,6 +278,7 @@ def _block_forward(theta, widths, orders, table, a, y, s): # the output is the l
         if layer + 1 < len(widths):
             for n in range(widths[layer]): _tanh_forward(a[layer, n], y[layer, n], s[layer, n], orders, table)
 
+# %% ../nbs/24_jets.ipynb #6f07d883
 @_compiled
 def _block_backward(theta, widths, orders, table, a, y, s, ga, gy, gs, gradient): # ga comes with that of the output
     for layer in range(len(widths) - 1, 0, -1):
@@ -291,6 +297,7 @@ def _load(points, rows, start, y): # a block of points, with zeros after the las
         y[0, d, 0, :count] = points[d, start:start + count]
     return count
 
+# %% ../nbs/24_jets.ipynb #04f12814
 @_compiled
 def _all_forward(theta, widths, orders, table, points, rows, out): # out: rows × outputs × points
     shape = (len(widths), widths.max(), rows.shape[0], _BLOCK)
@@ -345,6 +352,7 @@ def jets(
     if points.requires_grad: raise ValueError("`points` asks for gradients; jets are differentiable with respect to the weights only.")
     return (_Compiled.apply if points.device.type == "cpu" else plain_jets)(theta, points, tuple(widths), plan)
 
+# %% ../nbs/24_jets.ipynb #502c7069
 def derivatives(
     theta, # weights of the network
     points, # inputs × points

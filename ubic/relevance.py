@@ -23,6 +23,7 @@ from .system import LinearSystem
 # %% ../nbs/20d_relevance.ipynb #447ab0b4
 _State = namedtuple("_State", "inside mean cov sparsity quality log_evidence variance")
 
+# %% ../nbs/20d_relevance.ipynb #e13f6a3a
 def _state(R, q, n, precision, variance):
     inside = np.flatnonzero(np.isfinite(precision))
     padded = np.vstack([np.column_stack([R, q])/np.sqrt(variance), np.zeros((len(inside), R.shape[1] + 1))])
@@ -105,17 +106,22 @@ class Relevance(Result):
     @property
     def std(self): return self.steps[-1].std
 
-    def table(self) -> pd.DataFrame:
-        "One row per candidate, two columns per fit; empty where a candidate is out."
-        table = pd.DataFrame(np.nan, self.likelihood.names, pd.MultiIndex.from_product([[f"fit {k + 1}" for k in range(len(self.steps))], ["coef", "std"]]))
-        for k, step in enumerate(self.steps): table.iloc[list(step.support), [2*k, 2*k + 1]] = np.column_stack([step.mean, step.std])
-        return table.rename_axis("term")
+# %% ../nbs/20d_relevance.ipynb #73fa3b6f
+def _table(self) -> pd.DataFrame:
+    "One row per candidate, two columns per fit; empty where a candidate is out."
+    table = pd.DataFrame(np.nan, self.likelihood.names, pd.MultiIndex.from_product([[f"fit {k + 1}" for k in range(len(self.steps))], ["coef", "std"]]))
+    for k, step in enumerate(self.steps): table.iloc[list(step.support), [2*k, 2*k + 1]] = np.column_stack([step.mean, step.std])
+    return table.rename_axis("term")
 
-    def __repr__(self):
-        rule = f"threshold {self.threshold:g}" if self.threshold else "no threshold"
-        return f"ard on {self.likelihood.system.target}, {rule}: size {' → '.join(str(len(step.support)) for step in self.steps)}: {', '.join(map(str, self.terms)) or 'no terms'}"
+Relevance.table = _table
 
-    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format, na_rep="")
+# %% ../nbs/20d_relevance.ipynb #3a723785
+def _describe(self):
+    rule = f"threshold {self.threshold:g}" if self.threshold else "no threshold"
+    return f"ard on {self.likelihood.system.target}, {rule}: size {' → '.join(str(len(step.support)) for step in self.steps)}: {', '.join(map(str, self.terms)) or 'no terms'}"
+
+Relevance.__repr__ = _describe
+Relevance._repr_html_ = lambda self: f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format, na_rep="")
 
 # %% ../nbs/20d_relevance.ipynb #a8f072b2
 def _check_threshold(threshold):
@@ -179,6 +185,7 @@ def _several(found): # one result or many, as a list
     if not found: raise ValueError("`found` is empty; give at least one Relevance, as ard(system) makes them.")
     return found
 
+# %% ../nbs/20d_relevance.ipynb #4a30fb6c
 def plot_thresholds(
     found: list, # of `Relevance`, one per threshold
     selection=None, # `Selection` from their aggregated subsets, for one more panel

@@ -126,6 +126,7 @@ def _settings_of(runs, pde, most=4): # those that lead to a PDE, group by group
         elif len(found): said.append(f"{varied} " + (f"all {len(group)}" if len(found) == len(group) else ", ".join(found) if len(found) <= most else f"{len(found)} of {len(group)}"))
     return "; ".join(said)
 
+# %% ../nbs/21_stability.ipynb #58b6b658
 def _describe(self):
     first, pde = self.table().iloc[0], self.table().index[0]
     text = f"{pde} in {first['count']} of {len(self.runs)} runs ({first['share']:.0%})"
@@ -208,6 +209,7 @@ def _seeds(seeds): # numbers
     if isinstance(seeds, Real): return list(range(check_whole("seeds", seeds, 0)))
     return [check_whole("seeds", seed, 0) for seed in _several("seeds", seeds)]
 
+# %% ../nbs/21_stability.ipynb #f045531c
 def _levels(noise): # of noise to add; [None] for none
     if noise is None: return [None]
     levels = _several("noise", noise)
@@ -230,6 +232,7 @@ def _changes(tau0s, windows, solvers): # (varied, setting, how) of every setting
         made.append(("solver", solver, {"changes": {"solver": solver}}))
     return made
 
+# %% ../nbs/21_stability.ipynb #6899cecb
 def _runs(levels, seeds, changes): # the first is what all others are compared with
     if levels == [None]: return [_Run("as given", "as given"), *(_Run("half", f"seed {seed}", seed) for seed in seeds), *(_Run(varied, setting, **how) for varied, setting, how in changes)]
     if not seeds: raise ValueError("`seeds` is empty, and noise needs at least one; give a number of seeds.")
@@ -322,6 +325,7 @@ def _scan(path, name, tau0s, truth, settings):
         rows.append({"scan": name, "tau0": tau0, "size": chosen.size, "terms": ", ".join(terms), "success": set(terms) == set(truth)})
     return rows
 
+# %% ../nbs/21_stability.ipynb #2540994e
 def sensitivity(
     path: SubsetPath,
     truth=None, # terms that count as success; None for those chosen with the default τ₀

@@ -41,15 +41,14 @@ class Likelihood:
     @cached_property
     def noise_variance(self): return np.sum((self.q - self.R @ self.estimate)**2)/self.n
 
-    @property
-    def unit(self): # a coefficient of one, in the units of the data
-        return self.target_unit/self.system.scale[:-1] if self.mode == "unit_free" else np.ones(self.system.p)
+# %% ../nbs/20a_sampling.ipynb #57a1e6fd
+def _unit(self): # a coefficient of one, in the units of the data
+    return self.target_unit/self.system.scale[:-1] if self.mode == "unit_free" else np.ones(self.system.p)
 
-    @property
-    def target_unit(self): return self.system.scale[-1] if self.mode == "unit_free" else 1.0 # likewise for σ
+def _target_unit(self): return self.system.scale[-1] if self.mode == "unit_free" else 1.0 # likewise for σ
 
-    @property
-    def names(self): return [str(term) for term in self.system.terms]
+Likelihood.unit, Likelihood.target_unit = property(_unit), property(_target_unit)
+Likelihood.names = property(lambda self: [str(term) for term in self.system.terms])
 
 # %% ../nbs/20a_sampling.ipynb #45778a35
 def likelihood(
@@ -145,6 +144,7 @@ def _generator(seed): # legacy generators are taken for their next number
     rng = as_rng(seed)
     return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng.randint(2**31 - 1))
 
+# %% ../nbs/20a_sampling.ipynb #568c200a
 def _inference(kept, like): # chains as ArviZ knows them, coefficients and noise in the units of the data
     az, unit = need("arviz", '"ubic[bayes]"'), {"coef": like.unit, "sigma": like.target_unit}
     stacked = {variable: np.stack([chain[variable] for chain in kept])*unit.get(variable, 1) for variable in kept[0]}
@@ -209,6 +209,7 @@ def diagnostics(
     table.loc[[stuck for values in draws.posterior.values() for stuck in _stuck(values)], "r_hat"] = np.inf
     return table
 
+# %% ../nbs/20a_sampling.ipynb #a424aaca
 def _stuck(values): # names of numbers that never change within a chain, but from chain to chain
     flat = values.values.reshape(*values.shape[:2], -1)
     apart = (np.ptp(flat, axis=1) == 0).all(axis=0) & (np.ptp(flat[:, 0], axis=0) > 0)
@@ -247,23 +248,27 @@ class CoefficientPosterior(Result):
     def mean(self): return self.coef.mean(axis=0)
     @property
     def std(self): return self.coef.std(axis=0)
-    @property
-    def uncertainty(self): return self.factor()
-    @property
-    def support(self): # candidates below the widest gap between uncertainties
-        cv = self.std/np.maximum(np.abs(self.mean), np.maximum(self.std, 1e-300)) # at most one
-        order = np.argsort(cv)
-        gaps = np.diff(np.log(np.append(np.maximum(cv, 1e-15)[order], 1)))
-        return tuple(sorted(int(j) for j in order[:np.argmax(gaps) + 1])) if gaps.max() > 0 else ()
 
-    def factor(self,
-        relative_to: str = "mean", # or "least_squares", as in the published code
-    ) -> np.ndarray: # one per candidate; infinite where the coefficient is zero
-        "Relative spread of each coefficient, divided by the smallest."
-        if relative_to not in ("mean", "least_squares"): raise ValueError(f"`relative_to` must be 'mean' or 'least_squares', found {relative_to!r}.")
-        size = np.abs(self.mean if relative_to == "mean" else self.likelihood.estimate*self.likelihood.unit)
-        cv = np.divide(self.std, size, out=np.full(len(size), np.inf), where=(size > 0) & (self.std > 0))
-        return cv/cv.min() if np.isfinite(cv).any() else cv
+# %% ../nbs/20a_sampling.ipynb #426a46fc
+def _factor(self,
+    relative_to: str = "mean", # or "least_squares", as in the published code
+) -> np.ndarray: # one per candidate; infinite where the coefficient is zero
+    "Relative spread of each coefficient, divided by the smallest."
+    if relative_to not in ("mean", "least_squares"): raise ValueError(f"`relative_to` must be 'mean' or 'least_squares', found {relative_to!r}.")
+    size = np.abs(self.mean if relative_to == "mean" else self.likelihood.estimate*self.likelihood.unit)
+    cv = np.divide(self.std, size, out=np.full(len(size), np.inf), where=(size > 0) & (self.std > 0))
+    return cv/cv.min() if np.isfinite(cv).any() else cv
+
+CoefficientPosterior.factor, CoefficientPosterior.uncertainty = _factor, property(_factor)
+
+# %% ../nbs/20a_sampling.ipynb #e85d6dfc
+def _support(self): # candidates below the widest gap between uncertainties
+    cv = self.std/np.maximum(np.abs(self.mean), np.maximum(self.std, 1e-300)) # at most one
+    order = np.argsort(cv)
+    gaps = np.diff(np.log(np.append(np.maximum(cv, 1e-15)[order], 1)))
+    return tuple(sorted(int(j) for j in order[:np.argmax(gaps) + 1])) if gaps.max() > 0 else ()
+
+CoefficientPosterior.support = property(_support)
 
 # %% ../nbs/20a_sampling.ipynb #c619650f
 def _table(self) -> pd.DataFrame:

@@ -25,19 +25,25 @@ class UBICRegressor(RegressorMixin, BaseEstimator):
     ):
         self.max_size, self.solver, self.mode, self.tau0, self.gamma = max_size, solver, mode, tau0, gamma
 
-    def fit(self, X, y):
-        "Choose terms and coefficients."
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
-        terms = getattr(self, "feature_names_in_", None)
-        system = LinearSystem(X, y, terms if terms is None else list(terms), target="y")
-        self.selection_ = select(best_subsets(system, self.max_size, self.solver), self.mode, self.tau0, gamma=self.gamma)
-        columns = np.flatnonzero(X.any(axis=0))[list(self.selection_.support)] # columns of zeros were left out
-        self.coef_ = np.zeros(X.shape[1])
-        self.coef_[columns] = self.selection_.coef
-        self.support_ = self.coef_ != 0
-        return self
+# %% ../nbs/10b_estimator.ipynb #ad7ea707
+def _fit(self, X, y):
+    "Choose terms and coefficients."
+    X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
+    terms = getattr(self, "feature_names_in_", None)
+    system = LinearSystem(X, y, terms if terms is None else list(terms), target="y")
+    self.selection_ = select(best_subsets(system, self.max_size, self.solver), self.mode, self.tau0, gamma=self.gamma)
+    columns = np.flatnonzero(X.any(axis=0))[list(self.selection_.support)] # columns of zeros were left out
+    self.coef_ = np.zeros(X.shape[1])
+    self.coef_[columns] = self.selection_.coef
+    self.support_ = self.coef_ != 0
+    return self
 
-    def predict(self, X):
-        "The chosen terms times their coefficients."
-        check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_
+UBICRegressor.fit = _fit
+
+# %% ../nbs/10b_estimator.ipynb #a4051c7f
+def _predict(self, X):
+    "The chosen terms times their coefficients."
+    check_is_fitted(self)
+    return validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_
+
+UBICRegressor.predict = _predict

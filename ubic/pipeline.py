@@ -52,16 +52,19 @@ class Discovery(Result, Mapping):
         levels = denoising.noise_level(self.field)
         return {name: float(100*level/np.sqrt(max(float(self.field[name].var()) - level**2, 1e-300))) for name, level in levels.items()}
 
-    def _told(self): # nothing where it would mean to read a large store once more
-        return [] if is_chunked(self.field) else [f"Noise measured: {', '.join(f'{percent:.3g} % of {name}' for name, percent in self.noise.items())}."]
+# %% ../nbs/10_pipeline.ipynb #5c428dfa
+def _told(self): # nothing where it would mean to read a large store once more
+    return [] if is_chunked(self.field) else [f"Noise measured: {', '.join(f'{percent:.3g} % of {name}' for name, percent in self.noise.items())}."]
 
-    def __repr__(self): return "\n\n".join([*map(str, self.values()), *self._told(), *([] if self.validation is None else [str(self.validation)])])
+def _show_text(self): return "\n\n".join([*map(str, self.values()), *self._told(), *([] if self.validation is None else [str(self.validation)])])
 
-    def _repr_html_(self):
-        chosen = [selection._repr_html_() + _picture(selection.plot, "BIC, UBIC and uncertainty of the best equation of each size; the choice is ticked.") for selection in self.values()]
-        told = [f"<p>{escape(sentence)}</p>" for sentence in self._told()]
-        judged = [] if self.validation is None else [self.validation._repr_html_() + _picture(self.validation.plot, "What can be seen of the data, the run of the equation, their difference, and how far its competitors are behind in BIC.")]
-        return "".join(chosen + told + judged)
+def _show_html(self):
+    chosen = [selection._repr_html_() + _picture(selection.plot, "BIC, UBIC and uncertainty of the best equation of each size; the choice is ticked.") for selection in self.values()]
+    told = [f"<p>{escape(sentence)}</p>" for sentence in self._told()]
+    judged = [] if self.validation is None else [self.validation._repr_html_() + _picture(self.validation.plot, "What can be seen of the data, the run of the equation, their difference, and how far its competitors are behind in BIC.")]
+    return "".join(chosen + told + judged)
+
+Discovery._told, Discovery.__repr__, Discovery._repr_html_ = _told, _show_text, _show_html
 
 # %% ../nbs/10_pipeline.ipynb #87ef540d
 def _picture(draw, caption): # <figure> of what `draw` plots
@@ -97,6 +100,7 @@ def _heard(function, *arguments): # what a function returns, and what it warned 
         if not issubclass(w.category, UbicWarning): warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     return result, [str(w.message) for w in caught if issubclass(w.category, UbicWarning)]
 
+# %% ../nbs/10_pipeline.ipynb #f3370dbb
 def _prepared(field): # checked, and without a true PDE that nobody can read: it is for comparison only
     field = check_field(field)
     try: true_pde(field)
@@ -106,6 +110,7 @@ def _prepared(field): # checked, and without a true PDE that nobody can read: it
         del field.attrs["pde"]
     return field
 
+# %% ../nbs/10_pipeline.ipynb #8472f5ab
 def _denoised(ds, method):
     if method is None: return ds
     if callable(method): return _check_denoised(method(ds), ds)
@@ -119,6 +124,7 @@ def _check_denoised(result, ds):
     if dict(result.sizes) != dict(ds.sizes) or any(not np.array_equal(result[dim], ds[dim]) for dim in ds.dims): raise ValueError(f"`denoise` returned a field of sizes {dict(result.sizes)} on another grid; it must keep the grid, of sizes {dict(ds.sizes)}.")
     return result
 
+# %% ../nbs/10_pipeline.ipynb #bf6140eb
 def _choose(systems, target, first, max_size, solver, options, choice):
     system = systems[target]
     if max_size is None: max_size = system.p if system.p <= 20 else 12
@@ -129,6 +135,7 @@ def _choose(systems, target, first, max_size, solver, options, choice):
 def _alternatives(look, terms=None, **how): # of the sizes that were asked for
     return [rival for rival in look.equivalents(terms, **how) if len(rival) <= look.path.sizes[-1]]
 
+# %% ../nbs/10_pipeline.ipynb #2926fbdb
 def _middle(field, box, most=2**23): # the middle of a large field: at most so many values, unless boxes would have no room
     share, sizes = 1.0, dict(field.sizes)
     least = {dim: min(size, 3*box[dim][0]) for dim, size in sizes.items()}
@@ -158,19 +165,25 @@ class _Contest:
         if key not in self.known: self.known[key] = self.refitter.fit(terms, ceiling, most_steps=10) if self.refitter.rows > 3*len(terms) else None
         return self.known[key]
 
-    def enough(self, look): # the chosen terms; or, when they leave more than noise, the first larger subset that does not
-        chosen, largest = self.fit(look.terms), max(int(np.argmin(look.bic)), min(look.k + 2, len(look.bic) - 1))
-        if chosen is None or not chosen.leaves_more: return look.terms
-        return next((look.path.terms(k) for k in range(look.k + 1, largest + 1) if self.completes(look, k, chosen)), look.terms)
+# %% ../nbs/10_pipeline.ipynb #9bd1e8c2
+def _enough(self, look): # the chosen terms; or, when they leave more than noise, the first larger subset that does not
+    chosen, largest = self.fit(look.terms), max(int(np.argmin(look.bic)), min(look.k + 2, len(look.bic) - 1))
+    if chosen is None or not chosen.leaves_more: return look.terms
+    return next((look.path.terms(k) for k in range(look.k + 1, largest + 1) if self.completes(look, k, chosen)), look.terms)
 
-    def completes(self, look, k, chosen): # whether the k-th subset leaves noise only
-        fit = self.fit(look.path.terms(k)) if k > look.k else None
-        return bool(fit and fit.explains and fit.beats(chosen))
+def _completes(self, look, k, chosen): # whether the k-th subset leaves noise only
+    fit = self.fit(look.path.terms(k)) if k > look.k else None
+    return bool(fit and fit.explains and fit.beats(chosen))
 
-    def similar(self, look, terms, most=4): # other equations of that size, the best first: least squares may be unjust to terms that are noisier
-        system, chosen = look.path.system, _places(look.path.system, terms)
-        others = sorted((support for support in _swaps(system.p, chosen) if len(support) == len(chosen)), key=lambda support: _score(system, look.evidence.n, support))
-        return [[system.terms[j] for j in support] for support in others[:most]]
+_Contest.enough, _Contest.completes = _enough, _completes
+
+# %% ../nbs/10_pipeline.ipynb #492ddb8f
+def _similar(self, look, terms, most=4): # other equations of that size, the best first: least squares may be unjust to terms that are noisier
+    system, chosen = look.path.system, _places(look.path.system, terms)
+    others = sorted((support for support in _swaps(system.p, chosen) if len(support) == len(chosen)), key=lambda support: _score(system, look.evidence.n, support))
+    return [[system.terms[j] for j in support] for support in others[:most]]
+
+_Contest.similar = _similar
 
 # %% ../nbs/10_pipeline.ipynb #c41d90ae
 def _contenders(self, equations): # fits that leave noise only
@@ -182,6 +195,7 @@ def _contenders(self, equations): # fits that leave noise only
         if fit.certain and fit.certain not in waiting: waiting.append(fit.certain)
     return fits
 
+# %% ../nbs/10_pipeline.ipynb #61ec9485
 def _preferred(fit, terms): # the lowest wins
     return len(fit.certain) < len(fit.terms), not set(fit.terms) <= set(terms), len(fit.terms), fit.score
 
@@ -220,6 +234,7 @@ def _look(systems, survey, target, order, time_order, settings, *stages): # all 
         if max(getattr(term, "order", 0) for term in look.terms) >= order: break
     return looks, heard + more
 
+# %% ../nbs/10_pipeline.ipynb #3fa9fe0d
 def _contest(survey, target, time_order, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
     contest = _Contest(survey.ds, target, time_order, library._chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
@@ -238,11 +253,13 @@ def _concluded(looks): # the last look, with sharper coefficients; it says so wh
     elif contest: final = replace(final, unexplained=_left(final, contest, fit))
     return _with_doubts(final, list(dict.fromkeys(map(tuple, doubts))))
 
+# %% ../nbs/10_pipeline.ipynb #c65cc04a
 def _left(final, contest, fit): # more than there should be, in a sentence
     if contest.noisy: return f"{rough.excess:.3g} times the noise is left unexplained" if (rough := fit or contest.fit(final.terms)) and rough.leaves_more else None
     share = _unexplained(final)
     return f"{share:.2g} of {final.path.system.target} is left unexplained, although the data hold hardly any noise" if share > 0.005 else None
 
+# %% ../nbs/10_pipeline.ipynb #5e6b0fd6
 def _with_doubts(final, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)] # those that only add terms go without saying
     if not rivals: return replace(final, rivals=[])
@@ -278,6 +295,7 @@ def discover(
     discovery = Discovery(found, field, used)
     return discovery if validate is None else _judged(discovery, validate)
 
+# %% ../nbs/10_pipeline.ipynb #9e49a277
 def _judged(discovery, how): # a discovery is not lost because it cannot be run
     from ubic.validation import validate
     try: return Discovery(discovery.selections, discovery.field, discovery.used, validate(discovery, with_=how))
@@ -307,17 +325,21 @@ def _walk(field, target, denoise, order, time_order, settings, max_size, *stages
         sentences += heard + _ambiguity(found[name])
     return found, used, sentences
 
+# %% ../nbs/10_pipeline.ipynb #8d97bbdf
 _settings = [name for name in signature(library.weak).parameters if name not in ("ds", "target", "derivative_order", "time_order")]
 
+# %% ../nbs/10_pipeline.ipynb #a7988509
 def _unexplained(selection): return selection.path.rss[selection.k]/np.sum(selection.path.system.R[:, -1]**2) # share of the target
 
 def _accounted(selection): # whether little but noise is left
     return selection.evidence.mode == "paper" or selection.refit is not None or _unexplained(selection) < 0.02 # the paper asks for first derivatives
 
+# %% ../nbs/10_pipeline.ipynb #349cbb5a
 def _targets(survey, target, known): # all unknowns unless told
     known = library._pick_known(survey.ds, known)
     return library._pick_targets(survey, [name for name in survey.ds.data_vars if name not in known] if target is None else target, known)
 
+# %% ../nbs/10_pipeline.ipynb #c817fa77
 def _follow(recipe, field, target): # likewise, with the paper's settings
     from ubic.recipes import apply, get_recipe
     get_recipe(recipe)

@@ -7,8 +7,9 @@ from scipy.interpolate import make_interp_spline
 from scipy.io import loadmat, savemat
 
 import ubic
-from ubic.field import (UbicWarning, _read_mat, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, load, plot_field,
-                        save_field, shows_error, shows_warning, space_dims, spacing, true_pde, write_atomically)
+from ubic.field import (UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, plot_field, shows_error,
+                        shows_warning, space_dims, spacing, true_pde)
+from ubic.files import _read_mat, load, save_field, write_atomically
 
 rng = np.random.default_rng(0)
 x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)

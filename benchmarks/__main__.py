@@ -15,7 +15,7 @@ import pandas as pd
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from benchmarks.harness import COLUMNS, results, say, write
-from ubic.field import write_atomically
+from ubic.files import write_atomically
 
 HERE = Path(__file__).resolve().parent
 GROUPS = "library search denoise discovery bayes pinn memory".split()

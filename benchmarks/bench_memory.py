@@ -33,7 +33,7 @@ def write_waves(path, n, frames):
     "A field of drifting, decaying waves, written chunk by chunk."
     import dask.array as da
     import xarray as xr
-    from ubic.field import save_field
+    from ubic.files import save_field
     c = np.linspace(0, 2*np.pi, n)
     def block(t):
         t = t[0, 0]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ubic.field import write_atomically
+from ubic.files import write_atomically
 
 SHORT, LONG, VERY_LONG = 0.1, 10, 60 # seconds
 COLUMNS = "group name peer ours_s ours_spread peer_s peer_spread ratio ratio_low ratio_high repeats agreement".split()

@@ -22,7 +22,8 @@ from tqdm import tqdm
 
 import ubic
 from ubic.criterion import select
-from ubic.field import as_field, write_atomically
+from ubic.field import as_field
+from ubic.files import write_atomically
 
 HERE = pathlib.Path(__file__).parent
 NOISE = 1, 10, 30, 50

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 import ubic
 from benchmarks.scoreboard import random_waves
-from ubic.field import write_atomically
+from ubic.files import write_atomically
 
 FILE = pathlib.Path(__file__).with_name("threshold.csv")
 THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2)

@@ -14,7 +14,8 @@ from sentences import one_sentence
 from ubic import datasets
 from ubic.criterion import select
 from ubic.denoise import dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, plot_dictionary, savgol, savgol2d, svd
-from ubic.field import UbicWarning, as_field, check_field, load, save_field, spacing
+from ubic.field import UbicWarning, as_field, check_field, spacing
+from ubic.files import load, save_field
 from ubic.library import strong, weak
 from ubic.pipeline import discover
 from ubic.posterior import evidence, posterior

@@ -11,7 +11,8 @@ import xarray as xr
 import ubic.denoise as denoise
 import ubic.field as module
 from ubic.denoise import ksvd, noise_level, savgol, savgol2d, svd
-from ubic.field import UbicWarning, add_noise, as_field, check_field, compute, is_chunked, load, plot_field, save_field
+from ubic.field import UbicWarning, add_noise, as_field, check_field, compute, is_chunked, plot_field
+from ubic.files import load, save_field
 
 dask = pytest.importorskip("dask", reason="fields in chunks need dask")
 da = pytest.importorskip("dask.array", reason="fields in chunks need dask")

@@ -212,7 +212,7 @@ def kill_at_every_step(writer, folder):
 
 def test_leftovers_of_others(tmp_path):
     "Of a process that is still there, or on another computer, they stay; of one that is gone, or after a day, they go; other files are nobody's business."
-    from ubic.field import _HERE, write_atomically
+    from ubic.files import _HERE, write_atomically
     mine, theirs, gone, old, other = (tmp_path/f".ubic-{name}.part" for name in (f"{_HERE}-{os.getpid()}-a", "ffffffff-1-b", f"{_HERE}-999999999-c", "ffffffff-1-d", "notes"))
     for path in (mine, theirs, gone, other): path.write_text("half")
     old.mkdir() # a store

@@ -7,8 +7,9 @@ from scipy.interpolate import make_interp_spline
 from scipy.io import loadmat, savemat
 
 import ubic
-from ubic.field import (UbicWarning, _read_mat, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, load, plot_field,
-                        save_field, shows_error, shows_warning, space_dims, spacing, true_pde, write_atomically)
+from ubic.field import (UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, plot_field, shows_error,
+                        shows_warning, space_dims, spacing, true_pde)
+from ubic.files import _read_mat, load, save_field, write_atomically
 
 rng = np.random.default_rng(0)
 x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)
@@ -329,6 +330,13 @@ def test_files_of_another_kind(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(b"this is a text\n" * 100)
     with pytest.raises(ValueError, match=f"cannot be read as \\{suffix}"): load(path)
+
+
+def test_names_about_files_are_still_found_in_field():
+    import ubic.field, ubic.files
+    assert all(getattr(ubic.field, name) is getattr(ubic.files, name) for name in [*ubic.files.__all__, "_as_path", "_read_npz"]) and ubic.load is load and ubic.save_field is save_field
+    with pytest.raises(AttributeError, match="module 'ubic.field' has no attribute 'lode'"): ubic.field.lode
+    with pytest.raises(ImportError): exec("from ubic.field import lode")
 
 
 # --- arguments of the wrong kind ------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from ubic.criterion import improvements
-from ubic.field import write_atomically
+from ubic.files import write_atomically
 from ubic.recipes import published_numbers
 
 NBS = ROOT / "nbs"

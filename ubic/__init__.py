@@ -14,9 +14,10 @@ from .runtime import uninterrupted
 __doc__ = "Discover the partial differential equation behind noisy space-time data, and say how sure one can be."
 
 # %% ../nbs/13_api.ipynb #931aebcc
-_modules = ["accuracy", "bayes", "datasets", "denoise", "engines", "field", "initial", "library", "networks", "posterior", "recipes", "refit", "repeats", "saving", "solvers", "spectral", "splits", "terms", "validation", "widgets"]
+_modules = ["accuracy", "bayes", "datasets", "denoise", "engines", "field", "files", "initial", "library", "networks", "posterior", "recipes", "refit", "repeats", "saving", "solvers", "spectral", "splits", "terms", "validation", "widgets"]
 _names = {
-    "load": "field", "as_field": "field", "check_field": "field", "add_noise": "field", "plot_field": "field", "save_field": "field", "UbicWarning": "field",
+    "as_field": "field", "check_field": "field", "add_noise": "field", "plot_field": "field", "UbicWarning": "field",
+    "load": "files", "save_field": "files",
     "Term": "terms", "Equation": "terms", "candidates": "terms", "coefficient_error": "terms",
     "simulate": "spectral", "is_periodic": "spectral",
     "LinearSystem": "system",

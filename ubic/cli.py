@@ -137,7 +137,8 @@ def _as_json(found):
 # %% ../nbs/12_cli.ipynb #a7d1ae8d
 def _source(args):
     from ubic import datasets
-    from ubic.field import add_noise, load
+    from ubic.field import add_noise
+    from ubic.files import load
     if args.source in datasets.names(): field = getattr(datasets, args.source)()
     elif Path(args.source).exists(): field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
     else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
@@ -158,7 +159,7 @@ def _find(args):
 # %% ../nbs/12_cli.ipynb #458704b4
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
-    from ubic.field import write_atomically
+    from ubic.files import write_atomically
     with _as_option("--figure"): write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
@@ -181,7 +182,7 @@ def _check_report(path, option):
     with _as_option(option): check_report(path)
 
 def _check_out(path):
-    from ubic.field import _WRITERS
+    from ubic.files import _WRITERS
     kind, folder = Path(path).suffix.lower(), Path(path).parent
     if kind not in _WRITERS: raise ValueError(f"`--out` is {path!r}; a field is saved as {', '.join(_WRITERS)}.")
     if not folder.is_dir(): raise ValueError(f"`--out` is {path!r}, but there is no folder {str(folder)!r}; make it first.")
@@ -210,7 +211,7 @@ def _report(args):
 # %% ../nbs/12_cli.ipynb #35eeef66
 def _data(args):
     from ubic import datasets
-    from ubic.field import save_field
+    from ubic.files import save_field
     if args.name not in datasets.names(): raise ValueError(f"`NAME` is {args.name!r}; it must be one of {', '.join(datasets.names())}.")
     if args.out: _check_out(args.out)
     field = getattr(datasets, args.name)()

@@ -15,7 +15,8 @@ import xarray as xr
 
 # %% ../nbs/03_datasets.ipynb #2fde364d
 from .cylinder import Channel, wake
-from .field import UbicWarning, _why, write_atomically
+from .field import UbicWarning
+from .files import _why, write_atomically
 from .spectral import simulate, simulate_frames
 from .terms import Equation, parse_term
 

@@ -18,7 +18,8 @@ import pandas as pd
 import xarray as xr
 from tqdm import tqdm
 from .denoise import noise_level
-from .field import UbicWarning, _as_path, _middle, _pick, _picture, _why, check_field, check_whole, compute, need, write_atomically
+from .field import UbicWarning, _middle, _pick, _picture, check_field, check_whole, compute, need
+from .files import _as_path, _why, write_atomically
 from .saving import Result
 from .spectral import _read_terms
 from .terms import Equation, Term, _expanded, evaluate, parse_term

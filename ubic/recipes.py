@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 from . import datasets, denoise, library, system, terms
 from .criterion import select
-from .field import _as_names, _shown, add_noise, as_rng, check_field, true_pde, write_atomically
+from .field import _as_names, _shown, add_noise, as_rng, check_field, true_pde
+from .files import write_atomically
 from .subsets import best_subsets
 from .system import from_triangle
 from .terms import coefficient_error

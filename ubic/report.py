@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from .datasets import _fingerprint
-from .field import is_chunked, plot_field, write_atomically
+from .field import is_chunked, plot_field
+from .files import write_atomically
 from .pipeline import Discovery, _ambiguity
 from .terms import latex
 

@@ -13,7 +13,8 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import get_args
 import numpy as np
-from .field import _RESULT, _as_path, _read_npz, _reading, is_chunked, need, write_atomically
+from .field import is_chunked, need
+from .files import _RESULT, _as_path, _read_npz, _reading, write_atomically
 from .terms import Term, parse_term
 
 # %% ../nbs/10c_saving.ipynb #a782d5a3

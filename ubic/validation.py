@@ -23,7 +23,8 @@ from tqdm import tqdm
 
 # %% ../nbs/23_validation.ipynb #9901796d
 from .denoise import noise_level
-from .field import _as_path, _middle, check_field, check_whole, compute, space_dims, spacing
+from .field import _middle, check_field, check_whole, compute, space_dims, spacing
+from .files import _as_path
 from .pipeline import Discovery
 from .criterion import Selection
 from .saving import Result

@@ -42,6 +42,7 @@ def _read_pde(pde, names):
         equations[left] = right
     return equations
 
+# %% ../nbs/24a_pinn.ipynb #f9556da6
 def _left_side(target):
     left = parse_term(target)
     if left.derivative and not left.powers and set(left.derivative[1]) == {"t"}: return left
@@ -59,6 +60,7 @@ def _outputs(equations, ds):
     if missing: raise ValueError(f"`pde` is about {missing}, which `field` does not have; it has {list(ds.data_vars)}.")
     return names
 
+# %% ../nbs/24a_pinn.ipynb #ac408444
 def _words(equations, dims):
     words = list(dict.fromkeys(["", *(axes for monomial in _monomials(equations) for (_, axes), _ in monomial)]))
     strange = sorted(set("".join(words)) - set(dims))
@@ -168,12 +170,14 @@ def _epoch(self):
     self.restarts += 1
     self.renew()
 
+# %% ../nbs/24a_pinn.ipynb #be14dc8a
 class LossLost(ValueError): "The loss of a training is not finite, even after a restart."
 
 def _lost(rows):
     history = ", ".join(f"{sum(losses):.3g}" for losses in rows[-5:])
     return LossLost(f"`pde` and `field` gave a loss that is not finite twice in a row, in epoch {len(rows)} (the last finite losses: {history}); scale the data to about one, or give dtype='float64' or fewer `iterations`.")
 
+# %% ../nbs/24a_pinn.ipynb #f91bef2a
 def _look(self, every):
     "Stop if the loss is not lower than at the last look; the first look is after the first epoch."
     looks = [sum(losses) for losses in self.rows[::every]]
@@ -187,6 +191,7 @@ def _fingerprint(problem, *settings):
     parts = [problem.inputs(part) for part in (*problem.parts.values(), problem.physics) if part is not None] + [problem.values(part) for part in problem.parts.values()]
     return hashlib.sha256(b"".join([repr(about).encode(), *(np.float32(values).tobytes() for values in parts)])).hexdigest()
 
+# %% ../nbs/24a_pinn.ipynb #c529448c
 def _save(self, path, fingerprint):
     state = {"fingerprint": fingerprint, "theta": self.theta.detach(), "xi": self.xi.detach(), "rows": self.rows, "restarts": self.restarts, "stopped": self.stopped}
     if not self.stopped: state["optimizer"] = self.optimizer.state_dict()
@@ -197,6 +202,7 @@ def _save(self, path, fingerprint):
         if not self.warned: warnings.warn(f"the state of the training cannot be kept in {str(path)!r} ({_why(error)}); it goes on, but could not be resumed.", UbicWarning, stacklevel=3)
         self.warned = True
 
+# %% ../nbs/24a_pinn.ipynb #df78f4cb
 def _resume(self, path, fingerprint):
     try: state = self.torch.load(path, map_location=self.theta.device, weights_only=True)
     except (OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError) as error: raise ValueError(f"`checkpoint` {str(path)!r} cannot be read as the state of a training; delete it to begin anew.") from error
@@ -241,6 +247,7 @@ def _run(problem, weights, points): # outputs × points, in the precision of the
         values = matrix @ (np.tanh(values) if layer else values) + bias[:, None]
     return values.astype(float)
 
+# %% ../nbs/24a_pinn.ipynb #a78b2cbc
 def _predict(self,
     part: str = "all", # or "train", "validation"
 ) -> xr.Dataset: # field of the same unknowns
@@ -255,8 +262,6 @@ def _predict(self,
 TrainedNetwork.predict = _predict
 
 # %% ../nbs/24a_pinn.ipynb #a03ca7d8
-_UNFIT = 0.2
-
 def _residual(self, part): return _run(self.problem, self.weights, self.problem.inputs(self.problem.parts[part])) - self.problem.values(self.problem.parts[part])
 
 def _score(self, part):
@@ -268,13 +273,17 @@ def _table(self) -> pd.DataFrame:
     "Errors on the training and the validation part."
     return pd.DataFrame({part: _score(self, part) for part in self.problem.parts}).T.astype({"values": int})
 
+TrainedNetwork.residual, TrainedNetwork.table = _residual, _table
+TrainedNetwork.bic = property(lambda self: _score(self, "validation")["BIC"])
+
+# %% ../nbs/24a_pinn.ipynb #b066bc22
+_UNFIT = 0.2
+
 def _fits(self): # whether it went through its training data
     spread = self.problem.values(self.problem.parts["train"]).var(axis=1).mean()
     noise = np.mean([noise_level(self.field)[name]**2 for name in self.problem.names])
     return bool(np.mean(self.residual("train")**2) <= _UNFIT**2*spread + noise)
 
-TrainedNetwork.residual, TrainedNetwork.table = _residual, _table
-TrainedNetwork.bic = property(lambda self: _score(self, "validation")["BIC"])
 TrainedNetwork.fits = property(_fits)
 
 # %% ../nbs/24a_pinn.ipynb #3a543e45
@@ -314,6 +323,7 @@ def _frame(ax, problem, color): # around the training part
     (left, right), (bottom, top) = (problem.bounds[dim] for dim in ("t", "x"))
     ax.add_patch(patches.Rectangle((left, bottom), right - left, top - bottom, fill=False, edgecolor=color, linestyle="--"))
 
+# %% ../nbs/24a_pinn.ipynb #da051b6d
 def _plot(self,
     variable: str = None, # which unknown; the first by default
     axes=None, # three matplotlib axes; new ones when absent
@@ -341,6 +351,7 @@ def _device(device):
     try: return torch.empty(0, device=device).device
     except (RuntimeError, TypeError, AssertionError, ValueError): raise ValueError(f"`device` is {device!r}, which torch cannot use here; leave it out, or give 'cpu' or 'cuda'.") from None
 
+# %% ../nbs/24a_pinn.ipynb #8b1aa188
 def _make_problem(pde, field, train, validation, physics, layers, dtype):
     ds = compute(check_field(field), "field")
     equations = _read_pde(pde, list(ds.data_vars))

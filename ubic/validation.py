@@ -65,6 +65,7 @@ def _waves(u, noise, axis): # number of waves, from the longest, that stand out 
     while last < len(above) - 2 and above[last + 1:last + 4].any(): last += 1
     return last
 
+# %% ../nbs/23_validation.ipynb #612690ce
 def _coarse(points, waves): return min((n for n in (2**k*m for k in range(3, 12) for m in (2, 3)) if 6*waves <= n < points), default=points)
 
 def _truncate(u, points, axis): # to the long waves, on fewer points; or back, on more
@@ -144,6 +145,7 @@ def _bare(self, pde, back=False): # the PDE without units, or with them again
     factor = lambda left, term: self.size(term)/self.size(parse_term(left))
     return {left: {term: c/factor(left, term) if back else c*factor(left, term) for term, c in terms.items()} for left, terms in pde.items()}
 
+# %% ../nbs/23_validation.ipynb #0f312031
 def _count(self, u, sizes, follow): # what is compared: points, how many values of the data each stands for, how many of noise, and what the grid cannot hold
     inside, low = np.ones(sizes) if follow is None else (self.follow == 0).astype(float), u
     self.weight = u[0, ..., 0].size/prod(sizes)
@@ -159,10 +161,6 @@ _Twin._measure, _Twin.size, _Twin.bare, _Twin._count = _measure, _size, _bare, _
 # %% ../nbs/23_validation.ipynb #d9948ed4
 _PULLS, _FAR = 8, 1e3
 
-def _follow(twin, names): # the curve for every state: rates of change are those of the curve
-    curve = dict(zip(twin.names, twin.curve))
-    return np.stack([curve[name] if name in curve else np.gradient(curve[name.removesuffix("_t")], axis=-1) for name in names])
-
 def _run(twin, equations, starts, steps): # starts: states × windows × runs × space; the observed frames, or the time at which a run was lost
     solver, seen = _Solver(equations, twin.frame), [list(equations).index(name) for name in twin.names]
     curve = None if twin.follow is None else _follow(twin, equations)[:, :, None]
@@ -173,6 +171,11 @@ def _run(twin, equations, starts, steps): # starts: states × windows × runs ×
         if lost: return (j - 1 + lost)*twin.step
         frames.append(solver.to_grid(v)[seen])
     return np.stack(frames, axis=-1)
+
+# %% ../nbs/23_validation.ipynb #b5400501
+def _follow(twin, names): # the curve for every state: rates of change are those of the curve
+    curve = dict(zip(twin.names, twin.curve))
+    return np.stack([curve[name] if name in curve else np.gradient(curve[name.removesuffix("_t")], axis=-1) for name in names])
 
 def _pulled(solver, v, twin, ends, steps, limit): # from one frame to the next, drawn to the curve again and again
     count = max(steps, _PULLS)
@@ -269,6 +272,7 @@ def _flat(twin, values): # windows × … × all that is compared
     values, last = np.moveaxis(values, 0, -len(twin.dims) - 2), len(twin.dims) + 2
     return values.reshape(*values.shape[:-last], prod(values.shape[-last:]))
 
+# %% ../nbs/23_validation.ipynb #04eabed9
 def _slopes(problem, coef, state, frames, steps, free): # derivatives of the runs: windows × waves × values, windows × coefficients × values; None if a run is lost
     twin, starts, little = problem.twin, _starts(problem, state), 1e-4
     runs = [_run(twin, problem.split(coef), starts[:, :, None] + little*np.moveaxis(problem.basis, 0, 1)[:, None], steps)]
@@ -288,6 +292,7 @@ def _spreads(information): # standard deviations
     size = np.sqrt(np.diag(information)) + np.finfo(float).tiny
     return np.sqrt(np.diag(np.linalg.pinv(information/np.outer(size, size))))/size if len(size) else size
 
+# %% ../nbs/23_validation.ipynb #753695f0
 def _step(J, C, rest): # Gauss–Newton: change of the state, of the coefficients, gain of the linear problem, and information about the coefficients
     JJ, JC, Jr, Cr = J @ J.transpose(0, 2, 1), J @ C.transpose(0, 2, 1), np.einsum("wmi,wi->wm", J, rest), np.einsum("wpi,wi->p", C, rest)
     JJ += 1e-10*np.trace(JJ, axis1=1, axis2=2)[:, None, None]/JJ.shape[1]*np.eye(JJ.shape[1])
@@ -310,6 +315,7 @@ def _scored_fit(problem, coef, std, frames, parameters, rough): # with units aga
 def _lost_fit(problem, time, rough): # diverged
     return _Fit(problem.twin.bare(problem.pde, back=True), np.full(len(problem.coef), np.nan), None, np.inf, np.inf, lost=time, rough=rough)
 
+# %% ../nbs/23_validation.ipynb #249893b6
 def _fit(problem, free=True, most_steps=15): # starts, and coefficients if they are free
     twin, coef, state = problem.twin, problem.coef, _amplitudes(problem)
     steps, sure = _steps(problem, _starts(problem, state))
@@ -353,6 +359,7 @@ def _unknown(left): return left.partition("_")[0]
 
 def _selections(found): return [found] if isinstance(found, Selection) else list(found.values())
 
+# %% ../nbs/23_validation.ipynb #baac1a00
 def _from_terms(terms, selections): # with coefficients fitted to the system of the discovery
     if len(selections) > 1: raise ValueError(f"`pde` is a list of terms, but there are {len(selections)} unknowns; write {{'u': {{'u_xx': 0.1}}, ...}}.")
     return _fitted_terms(selections[0], terms)
@@ -361,6 +368,7 @@ def _fitted_terms(one, terms):
     path = best_subsets(one.path.system.only(list(map(str, terms))))
     return dict(zip(map(str, path.terms(-1)), path.coef[-1]))
 
+# %% ../nbs/23_validation.ipynb #4c3b1987
 def _read_rival(pde, chosen, dims, selections):
     if callable(getattr(pde, "pde", None)): pde = pde.pde()
     if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections)
@@ -493,12 +501,14 @@ def _remarks(twin, fits, starts_fitted):
 
 def _judge(twin, pde, free, waves): return (_fit if waves <= _MOST else lambda problem, free: _as_it_is(problem))(_Problem(twin, pde), free)
 
+# %% ../nbs/23_validation.ipynb #7c5aa972
 def _guesses(data, periodic): # on which axes space closes, and how much may be left; the likelier one last
     circle, strip = (dict.fromkeys(space_dims(data), closed) for closed in (True, False))
     if periodic is not None: return [(circle, 0.02) if periodic else (strip, 0.05)]
     fits = is_periodic(data)
     return [(strip, 0.02), (circle, 0.02)] if all(fits.values()) else [(circle, 0.02), (fits, 0.05)]
 
+# %% ../nbs/23_validation.ipynb #b227ebf7
 def _first_of(data, windows, guesses, candidates, free): # the chosen PDE: on a circle if it reproduces the data there, else on a strip if it does so there
     tried = []
     for closed, slack in sorted(guesses, key=lambda guess: not all(guess[0].values())):
@@ -508,6 +518,7 @@ def _first_of(data, windows, guesses, candidates, free): # the chosen PDE: on a 
         if tried[-1][1].reproduces: return tried[-1]
     return next(one for one in tried if list(one[0].opened) == [dim for dim, closed in guesses[-1][0].items() if not closed])
 
+# %% ../nbs/23_validation.ipynb #3a105e8f
 def _by_simulation(candidates, data, windows, periodic, free):
     if data.sizes["t"]//windows < 3: raise ValueError(f"`windows` is {windows} for {data.sizes['t']} frames; every window needs 3, so give at most {data.sizes['t']//3}.")
     candidates, remarks = _runnable(candidates)
@@ -529,6 +540,7 @@ def _network(pde, data, settings): # trained, or the reason why it was lost
     try: return pinn(pde, data, **settings)
     except LossLost as error: return error
 
+# %% ../nbs/23_validation.ipynb #60cafc06
 def _by_networks(candidates, data, settings):
     from ubic.networks import pinn
     strange = [name for name in settings if name not in list(inspect.signature(pinn).parameters)[2:]]

@@ -11,6 +11,9 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import shape
+
 NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT).parts))
 HOME_FOLDER = re.compile(r"(?<![\w.])(/home/\w|/Users/\w|/root\b|[A-Z]:\\Users\\)")
 AUTHORING_MACHINE = re.compile(r"(?<![\w.])/(root|work)/|/tmp/(author\b|ipykernel)")
@@ -83,6 +86,12 @@ def test_every_figure_has_a_caption(path):
         pictures = [output for output in cell.get("outputs", []) if any(kind.startswith("image/") for kind in output.get("data", {}))]
         if cell["cell_type"] == "code": assert len(captions(source)) == len(pictures) <= 1, f"one cell, one figure, one `#| fig-cap: …`:\n{source}"
         for caption in captions(source): assert isinstance(caption, str) and caption.endswith(".") and len(caption) > 20, f"not a sentence: {caption}"
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_exported_cells_are_small_and_explained(path):
+    cells, middle, longest, words, shown = shape.measure(json.loads(path.read_text(encoding="utf-8"))["cells"])
+    if cells: assert middle <= 12 and longest <= 40 and words >= 2 and shown, "see Writing a notebook in CONTRIBUTING.md"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)

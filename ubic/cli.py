@@ -160,7 +160,7 @@ def _find(args):
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     from ubic.files import write_atomically
-    with _as_option("--figure"): write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
+    write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
 # %% ../nbs/12_cli.ipynb #458704b5
@@ -197,7 +197,8 @@ def _discover(args):
     _as_json(found) if args.json else _as_text(found)
     with _as_option("--save"):
         if args.save: _tell(f"result: {found.save(args.save)}")
-    if args.figure: _draw(found, args.figure)
+    with _as_option("--figure"):
+        if args.figure: _draw(found, args.figure)
     with _as_option("--report"):
         if args.report: _tell(f"report: {write_report(found, args.report, Path(args.source).name, args.typed)}")
 

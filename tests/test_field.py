@@ -332,13 +332,6 @@ def test_files_of_another_kind(tmp_path, suffix):
     with pytest.raises(ValueError, match=f"cannot be read as \\{suffix}"): load(path)
 
 
-def test_names_about_files_are_still_found_in_field():
-    import ubic.field, ubic.files
-    assert all(getattr(ubic.field, name) is getattr(ubic.files, name) for name in [*ubic.files.__all__, "_as_path", "_read_npz"]) and ubic.load is load and ubic.save_field is save_field
-    with pytest.raises(AttributeError, match="module 'ubic.field' has no attribute 'lode'"): ubic.field.lode
-    with pytest.raises(ImportError): exec("from ubic.field import lode")
-
-
 # --- arguments of the wrong kind ------------------------------------------------------------------------------------------------
 
 def test_a_distant_origin_hides_no_uneven_step():

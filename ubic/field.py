@@ -591,9 +591,3 @@ def plot_field(
     mesh = _snapshots(u, panels, **kw) if "y" in u.dims else _picture(panels[0], u.t, u.x, u, **kw)
     panels[0].figure.colorbar(mesh, ax=list(panels) if "y" in u.dims else panels[0], label=f"${u.name}$", pad=0.02)
     return ax
-
-# %% ../nbs/00_field.ipynb #1cde14f9
-def __getattr__(name): # what is about files has a module of its own
-    from ubic import files
-    if not name.startswith("__") and hasattr(files, name): return getattr(files, name)
-    raise AttributeError(f"module 'ubic.field' has no attribute {name!r}")

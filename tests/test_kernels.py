@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 
-def system(p, n=60, copies=0):
-    "Three terms behind a target; the last columns may be combinations of others."
+def system(p, n=60, copies=0, noise=1.0):
+    "Three terms and noise behind a target; the last columns may be combinations of others."
     from ubic import LinearSystem
     rng = np.random.default_rng(p)
     X = rng.standard_normal((n, p)) + rng.standard_normal((n, 1))
     for k in range(copies): X[:, -1 - k] = X[:, k] - 2*X[:, k + 1]
-    return LinearSystem(X, X[:, :3] @ [1, -2, 3] + rng.standard_normal(n))
+    return LinearSystem(X, X[:, :3] @ [1, -2, 3] + noise*rng.standard_normal(n))
 
 
 def field(**sizes):
@@ -40,7 +40,7 @@ def dependent():
 
 def many():
     from ubic import best_subsets
-    return paths(best_subsets(system(21), 3))
+    return paths(best_subsets(system(21, noise=30.0), 4))
 
 
 def differences():

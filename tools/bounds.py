@@ -19,7 +19,7 @@ from licenses import declared
 
 RECORD = ROOT / "tests" / "bounds.json"
 BY_HAND = {"dedalus", "pysr", "peers"} # extras that are not in `all`
-LEFT_OUT = {"gates", "site", "benchmarks", "results", "determinism", "faults", "fuzz", "cluster"} # tests of the project and not of the package, or long ones
+LEFT_OUT = {"gates", "site", "benchmarks", "results", "supply", "determinism", "faults", "fuzz", "cluster", "repeats"} # tests of the project and not of the package, or long ones
 FACTS = "import json, platform, sys; from importlib.metadata import version; print(json.dumps({'python': platform.python_version(), 'versions': {name: version(name) for name in sys.argv[1:]}}))"
 
 

@@ -71,7 +71,7 @@ def run_notebook(path):
 
 def measure(*command):
     "Run a Python program, and count what it and its own processes run; tell whether all went well."
-    return subprocess.run([sys.executable, "-m", "coverage", "run", *command], cwd=ROOT, stdin=subprocess.DEVNULL, env=os.environ | {"TQDM_DISABLE": "1"}).returncode == 0
+    return subprocess.run([sys.executable, "-m", "coverage", "run", *command], cwd=ROOT, stdin=subprocess.DEVNULL, env=os.environ | {"COVERAGE_FILE": str(FOLDER / "data"), "TQDM_DISABLE": "1"}).returncode == 0
 
 
 def run(paths, jobs):

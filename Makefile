@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help discover test lab docs paper bench bench-full scoreboard export shape lint road clean
+.PHONY: help discover test lab docs paper bench bench-full scoreboard export shape lint coverage lowest newest licenses road clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,11 +53,23 @@ shape: $(VENV)/.all ## for authors: how literate each notebook is
 lint: $(VENV)/.all ## for authors: look for mistakes in the package
 	@$(BIN)/ruff check ubic tools
 
+coverage: $(VENV)/.all ## for authors: how much of the package runs in tests and notebooks together; fails below 90 %
+	@OMP_NUM_THREADS=1 $(RUN) tools/covered.py --jobs $(JOBS) --record
+
+lowest: $(VENV)/.all ## for authors: test with the lowest versions that settings.ini allows
+	@$(RUN) tools/bounds.py lowest --torch "$(TORCH)" --jobs $(JOBS)
+
+newest: $(VENV)/.all ## for authors: test with the newest versions that settings.ini allows
+	@$(RUN) tools/bounds.py newest --torch "$(TORCH)" --jobs $(JOBS)
+
+licenses: $(VENV)/.all ## for authors: list the licenses of all packages behind this one
+	@$(RUN) tools/licenses.py
+
 road: $(VENV)/.all ## for authors: draw the pictures of the front page
 	@$(RUN) tools/road.py
 
 clean: ## remove everything that was built, the environment too
-	rm -rf $(VENV) out build dist *.egg-info _docs _proc node_modules .ruff_cache .pytest_cache .hypothesis .ipynb_checkpoints
+	rm -rf $(VENV) .venv-lowest .venv-newest out build dist *.egg-info _docs _proc node_modules .ruff_cache .pytest_cache .hypothesis .ipynb_checkpoints
 	find ubic tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(BIN)/pip:

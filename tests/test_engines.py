@@ -1,6 +1,7 @@
 "Dedalus as a second opinion: text of the equations everywhere, runs where it is installed."
 import sys
 from importlib.util import find_spec
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -79,6 +80,71 @@ def test_runs_are_silent(capfd):
 ])
 def test_bad_input(call, message):
     with pytest.raises((ValueError, TypeError), match=message): call()
+
+
+class StandIn(ModuleType):
+    "What `dedalus_run` asks of Dedalus, with a solver that multiplies all fields by the same factor in each step."
+    RK443 = "RK443"
+
+    def __init__(self, growth):
+        super().__init__("dedalus.public")
+        self.growth, self.bases, self.fields, self.equations, self.steps = growth, [], {}, [], []
+
+    def CartesianCoordinates(self, *dims): return dict(zip(dims, dims))
+    def RealFourier(self, coord, **told): self.bases.append({"coord": coord} | told); return self.bases[-1]
+    def Distributor(self, coords, dtype): return SimpleNamespace(Field=self.field)
+    def Differentiate(self, field, coord): raise AssertionError("Dedalus calls this, when it reads the text of an equation")
+    def IVP(self, fields, namespace): self.known = set(namespace); return SimpleNamespace(add_equation=self.equations.append, build_solver=self.solver)
+    def solver(self, scheme): assert scheme == self.RK443; return SimpleNamespace(step=self.step)
+
+    def field(self, name, bases):
+        class Field(dict):
+            def change_scales(self, scale): assert scale == 1
+            def __getitem__(self, space): return super().__getitem__("g")
+        self.fields[name] = Field()
+        return self.fields[name]
+
+    def step(self, step):
+        self.steps.append(step)
+        for name, field in self.fields.items():
+            if name != "one": field["g"] = field["g"]*self.growth**step
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    def make(growth):
+        made = StandIn(growth)
+        package = ModuleType("dedalus")
+        package.public = made
+        monkeypatch.setitem(sys.modules, "dedalus", package)
+        monkeypatch.setitem(sys.modules, "dedalus.public", made)
+        return made
+    return make
+
+
+def test_dedalus_is_told_the_circle_the_start_and_the_equation(stand_in):
+    told, x = stand_in(0.5), 3 + np.arange(16)/8
+    start = xr.Dataset({"u": ("x", np.sin(np.pi*x))}, {"x": x})
+    found = dedalus_run({"u": -0.7, "u*u_x": 1, "1": 2}, start, [0, 1, 2], timestep=0.3)
+    assert told.bases == [{"coord": "x", "size": 16, "bounds": (3.0, 5.0), "dealias": 3/2}] and told.known == {"u", "one", "dx"}
+    assert told.equations == ["dt(u) + (0.7)*u = (0.5)*dx(u*u) + (2.0)*one"]
+    assert np.allclose(told.steps, 0.25) and len(told.steps) == 8 # the largest step that divides the interval
+    assert np.allclose(found.u, np.sin(np.pi*x)[:, None]*[1, 0.5, 0.25]) and found.attrs == {} and list(found.t) == [0, 1, 2]
+
+
+def test_the_step_is_at_most_a_tenth_of_the_interval_and_short_for_fast_waves(stand_in):
+    for height, most in ((0.01, 0.01), (100.0, 0.2*2*np.pi/64/100)):
+        told = stand_in(1.0)
+        dedalus_run({"u*u_x": -1}, circle(lambda x: height*np.cos(x)), [0, 0.1])
+        assert 0.9*most < told.steps[0] <= most*(1 + 1e-9)
+
+
+def test_a_solution_that_grows_without_bound_ends_at_its_time(stand_in):
+    told = stand_in(1e9)
+    found = dedalus_run({"u": 1}, circle(n=8), [0, 1, 2, 3], timestep=0.5)
+    lost = found.attrs["diverged_at"]
+    assert lost == pytest.approx(sum(told.steps)) and lost < 3
+    assert [bool(np.isfinite(found.u.sel(t=t)).all()) for t in (0, 1, 2, 3)] == [t < lost for t in (0, 1, 2, 3)]
 
 
 def test_dedalus_absent(monkeypatch):

@@ -1,5 +1,6 @@
-"""Draw the badges of the front page from what they tell of: settings.ini and the table of published numbers. They need no network to be true."""
+"""Draw the badges of the front page from what they tell of: settings.ini, the table of published numbers and the last measured coverage. They need no network to be true."""
 import configparser
+import json
 
 from generated import NOTEBOOKS, ROOT, keep_in_step
 from results import compared, counts
@@ -24,8 +25,10 @@ def badges():
     settings = configparser.ConfigParser(delimiters=["="])
     settings.read(ROOT / "settings.ini", encoding="utf-8")
     settings, (numbers, within, explained, *_) = settings["DEFAULT"], counts(compared())
+    covered = json.loads((ROOT / "tests" / "coverage.json").read_text(encoding="utf-8"))["total"]["percent"]
     told = {"python": ("python", f"≥ {settings['min_python']}", "#3776ab"), "license": ("license", settings["license"].upper(), "#4c1"),
-            "results": ("numbers of the paper", f"{within} of {numbers} within tolerance, {explained} explained", "#4c1")}
+            "results": ("numbers of the paper", f"{within} of {numbers} within tolerance, {explained} explained", "#4c1"),
+            "coverage": ("coverage", f"{int(covered)} %", "#4c1")}
     return {NOTEBOOKS / "images" / f"badge_{name}.svg": badge(*words) for name, words in told.items()}
 
 

@@ -13,7 +13,6 @@ from generated import ROOT, keep_in_step
 
 FILE = ROOT / "LICENSES.md"
 TOLD = {"abess": "GPL-3.0", "dedalus": "GPL-3.0-or-later", "gurobipy": "Proprietary", "pysr": "Apache-2.0"} # packages that need not be installed
-ON_DEMAND = {"gurobipy": "no extra; `best_subsets` calls it when asked to"} # used where it is found
 KNOWN = { # what authors write, and its short name; the first that fits is taken
     r"Affero|\bAGPL": "AGPL", r"Lesser General|\bLGPL": "LGPL", r"General Public License.{0,40}(v|version )3|\bGPL-?v?3": "GPL-3.0", r"General Public License|\bGPL": "GPL",
     r"Proprietary": "Proprietary", r"Mozilla|\bMPL": "MPL-2.0", r"Apache": "Apache-2.0", r"Python Software Foundation|\bPSF": "PSF-2.0", r"\bISC\b": "ISC", r"Public Domain": "Public domain",
@@ -69,7 +68,7 @@ def reached(requirements):
 
 def collect():
     "Each package with its license, the extras (or the core) that need it, and whether `settings.ini` names it."
-    rows = {name: {"license": TOLD[name], "groups": [], "direct": True} for name in ON_DEMAND}
+    rows = {}
     for group, requirements in declared().items():
         direct = {canonicalize_name(one.name) for one in requirements}
         for name, package in reached(requirements).items():
@@ -79,10 +78,10 @@ def collect():
     return rows
 
 
-def where(name, row): return ON_DEMAND.get(name) or ", ".join(f"`{group}`" for group in row["groups"])
+def where(row): return ", ".join(f"`{group}`" for group in row["groups"])
 
 
-def listed(rows): return "; ".join(f"{name} ({row['license']}; {where(name, row)})" for name, row in rows.items()) or "none"
+def listed(rows): return "; ".join(f"{name} ({row['license']}; {where(row)})" for name, row in rows.items()) or "none"
 
 
 def page():
@@ -99,7 +98,7 @@ def page():
              f"- Lesser GPL: {listed({name: row for name, row in rows.items() if row['license'].startswith('LGPL')})}.",
              f"- Proprietary: {listed({name: row for name, row in rows.items() if row['license'] == 'Proprietary'})}. PyTorch for CUDA also brings libraries of NVIDIA, which are proprietary; the CPU build does not.",
              "## The core", "\n".join(["| package | license |", "|---|---|", *(f"| {bold(name, row)} | {row['license']} |" for name, row in core.items())]),
-             "## The extras", "\n".join(["| package | license | extras |", "|---|---|---|", *(f"| {bold(name, row)} | {row['license']} | {where(name, row)} |" for name, row in others.items())])]
+             "## The extras", "\n".join(["| package | license | extras |", "|---|---|---|", *(f"| {bold(name, row)} | {row['license']} | {where(row)} |" for name, row in others.items())])]
     return "\n\n".join(lines).replace(".\n\n- ", ".\n- ") + "\n"
 
 

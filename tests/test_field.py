@@ -334,6 +334,13 @@ def test_files_of_another_kind(tmp_path, suffix):
 
 # --- arguments of the wrong kind ------------------------------------------------------------------------------------------------
 
+@pytest.mark.parametrize("origin, step, off", [(5e6, 10, 2), (1e6, 1, 0.4)])
+def test_single_precision_hides_no_uneven_step(origin, step, off):
+    even = origin + step*np.arange(60.0)
+    assert as_field(np.random.default_rng(0).random((60, 40)), x=np.float32(even), t=np.arange(40.0)).x.diff("x").std() < 1e-6*step
+    with pytest.raises(ValueError, match="`x` is not uniform"): as_field(np.random.default_rng(0).random((60, 40)), x=np.float32(even + off*(np.arange(60) % 5 == 2)), t=np.arange(40.0))
+
+
 def test_a_distant_origin_hides_no_uneven_step():
     seconds, noise = 1.7e9 + np.arange(40), np.random.default_rng(0).standard_normal(40)
     with pytest.raises(ValueError, match="`t` is not"): check_uniform("t", seconds + 0.4 * noise)

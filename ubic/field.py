@@ -154,7 +154,7 @@ def _check_steps(dim, values, epsilon):
         i = int(np.argmax(step < 0))
         raise ValueError(f"`{dim}` is not sorted: {values[i]:g} is followed by {values[i + 1]:g}; sort it together with the data.")
     off = np.abs(values - np.linspace(values[0], values[-1], len(values)))
-    i, digits = int(np.argmax(off)), 2.5e-9 * np.ptp(values) + 4 * epsilon * np.abs(values).max()
+    i, digits = int(np.argmax(off)), 2.5e-9 * np.ptp(values) + epsilon * np.abs(values).max()
     if off[i] > max(digits, _ROUNDING * step.mean()):
         raise ValueError(f"`{dim}` is not uniform: {values[i]:g} at index {i} is {off[i]:.3g} away from an even grid "
                          f"(steps {step.min():.4g} to {step.max():.4g}); interpolate to a uniform grid first.")

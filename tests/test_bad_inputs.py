@@ -414,6 +414,7 @@ TABLE = { # row → label → what is done, and what is to be expected
     },
     44: {
         "variable": (lambda: load(saved("a.npz"), variables="w"), E, r"`variables` mentions \['w'\]; the file has \['t', 'u', 'x'\]"),
+        "renamed to nothing": (lambda: load(saved("a.mat"), rename={"u": ""}), K, "`rename` is {'u': ''}; give a mapping"),
         "renamed": (lambda: load(saved("a.mat"), rename={"w": "u"}), E, r"`rename` mentions \['w'\]; the file has \['t', 'u', 'x'\]"),
         "a coordinate as the unknown": (lambda: load(saved("a.mat"), variables="x"), E, r"`path` has arrays \{'u': \(80, 60\)\} and coordinates"),
         "of another type": (lambda: load(saved("a.npz"), variables=3), K, "`variables` is 3; give a name"),
@@ -438,6 +439,7 @@ OTHER = { # what is on no row of the table: settings of the road
     "rows of a system": (lambda: system(n_eff=0), E, "`n_eff` is 0; give a positive"),
     "setting that does not exist": (lambda: discover(field, windwo=3), K, "`windwo` is no setting of `discover`"),
     "settings beside a recipe": (lambda: discover(field, recipe="burgers", terms=["u"]), K, "`recipe` stands for all settings; leave out terms"),
+    "arguments beside a recipe": (lambda: discover(field, recipe="burgers", power=7, max_size=1, tau0=np.array([1.0])), K, "`recipe` stands for all settings; leave out power, max_size, tau0, or the recipe"),
     "recipe for another kind of field": (lambda: discover(field, recipe="reaction_diffusion"), E, "`recipe` 'reaction_diffusion' does not suit this field: "),
     "recipe that is no name": (lambda: discover(field, recipe=["burgers"]), E, "`recipe` must be one of burgers.*found"),
     "denoised onto another grid": (lambda: discover(field, denoise=lambda ds: ds.isel(x=slice(0, 50))), E, "`denoise` returned a field of sizes .* on another grid"),

@@ -139,15 +139,21 @@ def _source(args):
     from ubic import datasets
     from ubic.field import add_noise
     from ubic.files import load
-    if args.source in datasets.names(): field = getattr(datasets, args.source)()
+    if args.source in datasets.names(): field = _made(args)
     elif Path(args.source).exists(): field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
     else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
     return add_noise(field, args.noise, seed=args.seed) if args.noise else field
 
+def _made(args): # a dataset of the paper
+    from ubic import datasets
+    given = [f"`--{name}`" for name in ("variables", "dims", "rename", "chunks") if getattr(args, name)]
+    if given: raise ValueError(f"{', '.join(given)} {'is' if len(given) == 1 else 'are'} for files, and `SOURCE` is {args.source!r}, a dataset of the paper; leave {'it' if len(given) == 1 else 'them'} out.")
+    return getattr(datasets, args.source)()
+
 def _pairs(texts): # old=new
     if not texts: return None
     for text in texts:
-        if text.count("=") != 1: raise ValueError(f"`--rename` has {text!r}; write it as old=new.")
+        if text.count("=") != 1 or not all(text.split("=")): raise ValueError(f"`--rename` has {text!r}; write it as old=new.")
     return dict(text.split("=") for text in texts)
 
 # %% ../nbs/12_cli.ipynb #9a5884e5
@@ -247,12 +253,13 @@ def _warn(message, category, *rest, **kw): # those meant for users, in one line
 # %% ../nbs/12_cli.ipynb #307cca24
 _arguments = "target known derivative_order power max_size tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
-    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "leave out known,": "leave out `--known`,", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
+    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
 def _as_options(sentence): # about Python's arguments, for somebody who types
     text = re.sub(r"dims=\(([^)]*)\)", lambda found: "--dims " + re.sub("[',]", "", found[1]), str(sentence))
     text = re.sub(r"give them, for instance as_field\(.*?\)|give `dims`, `rename`, or coordinates such as x=\.\.\.", "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give `--dims` and `--rename`", text)
+    text = re.sub(r"(?<=leave out ).*(?=, or the recipe)", lambda found: re.sub(r"\w+", lambda name: f"`--{name[0].replace('_', '-')}`", found[0]), text)
     for words, typed in _phrases.items(): text = text.replace(words, typed)
     return text
 

@@ -496,7 +496,7 @@ _ALIASES = {"xx": "x", "yy": "y", "zz": "z", "tt": "t", "time": "t", "usol": "u"
 
 def _new_names(names, rename):
     "From each name in a file to its name in the field: as asked for, else by custom where that is unambiguous."
-    if not isinstance(rename, Mapping) or not all(isinstance(n, str) for n in (*rename, *rename.values())):
+    if not isinstance(rename, Mapping) or not all(isinstance(n, str) and n for n in (*rename, *rename.values())):
         raise TypeError(f"`rename` is {rename!r}; give a mapping from names in the file to names in the field, such as {{'usol': 'u'}}.")
     missing = [n for n in rename if n not in names]
     if missing: raise ValueError(f"`rename` mentions {missing}; the file has {_shown(sorted(names))}.")

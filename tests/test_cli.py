@@ -81,7 +81,7 @@ def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
 @pytest.mark.parametrize("arguments, start", [
     ("discover nowhere.nc", "`SOURCE` is 'nowhere.nc'"), ("discover text.npz", "`SOURCE` 'text.npz' cannot be read"), ("data heat", "`NAME` is 'heat'"), ("paper heat", "`NAME` is 'heat'"), ("discover burgers --target v", "`--target` must be one of u"),
     ("discover burgers --noise nan", "`--noise` is nan"), ("discover burgers --noise 5 --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --known w", "`--known` has 'w'"), ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
-    ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
+    ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --time-limit 0", "`--time-limit` is 0.0; give a positive, finite number"), ("discover burgers --recipe burgers --time-limit 5", "`--recipe` stands for all settings; leave out `--time-limit`, or the recipe"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
     ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover burgers --recipe burgers --max-size 1 --power 7 --mode paper --denoise ksvd", "`--recipe` stands for all settings; leave out `--denoise`, `--power`, `--max-size`, `--mode`, or the recipe."), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", "`x` has no coordinate values; keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"), ("discover bare.npz --rename u=", "`--rename` has 'u='; write it as old=new."), ("discover burgers --variables v --chunks", "`--variables`, `--chunks` are for files, and `SOURCE` is 'burgers'"), ("report burgers x.html --rename u=v", "`--rename` is for files"),
     ("discover bare.npz --variables w", "`--variables` mentions"), ("discover bare.npz --chunks", "`--chunks` is 'auto'"), ("discover burgers --report x.docx", "`--report` is 'x.docx'"), ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"), ("discover burgers --save x.json", "`--save` is 'x.json'"),
     ("report burgers x.txt", "`OUT` is 'x.txt'"), ("data burgers --out no/x.npz", "`--out` is 'no/x.npz'"), ("data burgers --out x.xls", "`--out` is 'x.xls'")])
@@ -102,6 +102,14 @@ def test_every_option_has_its_own_name():
     assert set(cli._arguments) | {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"} == options
     assert cli._as_options("are the rivals u; give them as `competitors`, with coefficients.") == "are the rivals u."
     assert cli._as_options("name them, for instance dims=('x', 't')") == "name them, for instance --dims x t"
+
+
+@pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
+def test_time_limit_reaches_the_search(command, folder, monkeypatch):
+    def stop(*_, **settings): raise ValueError(settings["time_limit"])
+    monkeypatch.setattr("ubic.pipeline.discover", stop)
+    with pytest.raises(ValueError, match="^7.5$"): cli._find(cli._parser().parse_args([*command.split(), "--time-limit", "7.5"]))
+    with pytest.raises(ValueError, match="^None$"): cli._find(cli._parser().parse_args(command.split()))
 
 
 def test_advice_names_options(capsys):

@@ -50,6 +50,7 @@ def _add_search(parser):
     search.add_argument("--max-size", type=int, metavar="N", help="largest number of terms")
     search.add_argument("--tau0", type=_number, metavar="TAU0", help="least relative gain in BIC per term: a number, or a percentile such as P75")
     search.add_argument("--mode", choices=["unit_free", "paper"], default="unit_free", help="how models are scored")
+    search.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each search of subsets, after which the best so far are given; 60 by default")
     search.add_argument("--recipe", metavar="NAME", help="use the paper's settings for this dataset instead")
     search.add_argument("--validate", choices=["simulate", "pinn"], help="run the PDE and its competitors and compare them with the data")
 
@@ -160,7 +161,7 @@ def _pairs(texts): # old=new
 def _find(args):
     from ubic.pipeline import discover
     known = {"known": args.known} if args.known else {}
-    return discover(_source(args), args.target, args.denoise, args.derivative_order, args.power, args.max_size, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
+    return discover(_source(args), args.target, args.denoise, args.derivative_order, args.power, args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
 
 # %% ../nbs/12_cli.ipynb #458704b4
 def _draw(found, path):
@@ -251,7 +252,7 @@ def _warn(message, category, *rest, **kw): # those meant for users, in one line
     if issubclass(category, UbicWarning): _tell(f"warning: {_as_options(message)}")
 
 # %% ../nbs/12_cli.ipynb #307cca24
-_arguments = "target known derivative_order power max_size tau0 mode recipe validate denoise seed variables dims rename chunks".split()
+_arguments = "target known derivative_order power max_size time_limit tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
     "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}

@@ -112,6 +112,35 @@ def test_time_limit_reaches_the_search(command, folder, monkeypatch):
     with pytest.raises(ValueError, match="^None$"): cli._find(cli._parser().parse_args(command.split()))
 
 
+def test_names_in_the_data_are_no_options(folder, capsys):
+    field = ubic.datasets.burgers().isel(x=slice(0, 256, 4), t=slice(0, 101, 4))
+    for name in ("power", "mode", "percent", "seed"):
+        values = field.u.values.copy()
+        values[3, 4] = np.nan
+        np.savez("hole.npz", **{name: values}, x=field.x.values, t=field.t.values)
+        assert main(["discover", "hole.npz"]) == 2 and last_line(capsys).startswith(f"ubic: `{name}` has 1 of ")
+        np.savez("whole.npz", **{name: field.u.values}, x=field.x.values, t=field.t.values)
+        assert main(["discover", "whole.npz", "--known", "w"]) == 2 and last_line(capsys).startswith("ubic: `--known` has 'w'")
+    assert main(["discover", "whole.npz", "--power", "-1"]) == 2 and last_line(capsys).startswith("ubic: `--power` is -1")
+    assert cli._as_options("`power` has a few outliers; see `mode`", {"power"}) == "`power` has a few outliers; see `--mode`"
+
+
+@pytest.mark.parametrize("names, start", [
+    (dict(u="u", x="lon", t="t"), r"`SOURCE` has axes \['lon'\]; rename them with --rename OLD=NEW so that only"), (dict(u="u", x="y", t="t"), r"`SOURCE` has axes \('y', 't'\); .* together with t; name them with --rename OLD=NEW\."),
+    (dict(u="u_1", x="x", t="t"), r"`SOURCE` has unknowns named \['u_1'\]; rename them with --rename OLD=NEW to letters")])
+def test_names_of_a_file_are_mended_by_rename(names, start, folder, capsys):
+    ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).rename({old: new for old, new in names.items() if old != new}).drop_attrs().to_netcdf("other.nc", engine="h5netcdf")
+    assert main(["discover", "other.nc"]) == 2
+    sentence = last_line(capsys)
+    assert re.match(f"ubic: {start}", sentence) and "`ds`" not in sentence, sentence
+
+
+def test_words_of_python_are_translated():
+    assert cli._as_options("the search stopped after `time_limit=60` seconds: for size 3") == "the search stopped after 60 seconds, its `--time-limit`: for size 3"
+    said = cli._as_options("`dt` has axes (); every unknown must have all of ('x', 't'): spread it over the others with dt.broadcast_like(...), or leave it out.")
+    assert said == "`dt` has axes (); every unknown must have all of ('x', 't'): leave it out, by `--variables` with the names of the others."
+
+
 def test_advice_names_options(capsys):
     assert main("discover burgers --noise 30 --tau0 0.4".split()) == 0
     said = capsys.readouterr()

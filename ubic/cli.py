@@ -8,6 +8,7 @@ __all__ = ['main']
 # %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, os, re, shlex, sys, warnings
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 # %% ../nbs/12_cli.ipynb #6de617da
@@ -118,10 +119,10 @@ def _tell(what): print(what, file=sys.stderr)
 def _as_text(found):
     from ubic.report import _errors
     for target, selection in found.items():
-        print(_as_options(selection), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
+        print(_as_options(selection, found.field), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"The true PDE is known: {_errors(error)}", "", sep="\n")
-    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last))
+    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last, found.field))
 
 # %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
@@ -141,8 +142,11 @@ def _source(args):
     from ubic.field import add_noise
     from ubic.files import load
     if args.source in datasets.names(): field = _made(args)
-    elif Path(args.source).exists(): field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
+    elif Path(args.source).exists():
+        args.apart = {"percent", *_arguments} - {"variables", "dims", "rename", "chunks"} # nothing else is asked of a file
+        field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
     else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
+    args.apart = set(field.variables)
     return add_noise(field, args.noise, seed=args.seed) if args.noise else field
 
 def _made(args): # a dataset of the paper
@@ -247,21 +251,25 @@ def _paper(args):
 # %% ../nbs/12_cli.ipynb #f5eb2a7e
 _commands = {"discover": _discover, "report": _report, "paper": _paper, "data": _data}
 
-def _warn(message, category, *rest, **kw): # those meant for users, in one line
+def _warn(args, message, category, *rest, **kw): # those meant for users, in one line
     from ubic.field import UbicWarning
-    if issubclass(category, UbicWarning): _tell(f"warning: {_as_options(message)}")
+    if issubclass(category, UbicWarning): _tell(f"warning: {_as_options(message, args.apart)}")
 
 # %% ../nbs/12_cli.ipynb #307cca24
 _arguments = "target known derivative_order power max_size time_limit tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
     "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
+    "`ds` has": "`SOURCE` has", "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`", "`data` has shape": "`SOURCE` has an array of shape", "; rename them ": "; rename them with --rename OLD=NEW ", "x, y and z, together with t.": "x, y and z, together with t; name them with --rename OLD=NEW.",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
-def _as_options(sentence): # about Python's arguments, for somebody who types
+def _as_options(sentence, apart=()): # about Python's arguments, for somebody who types; some words are names in the data
     text = re.sub(r"dims=\(([^)]*)\)", lambda found: "--dims " + re.sub("[',]", "", found[1]), str(sentence))
     text = re.sub(r"give them, for instance as_field\(.*?\)|give `dims`, `rename`, or coordinates such as x=\.\.\.", "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give `--dims` and `--rename`", text)
     text = re.sub(r"(?<=leave out ).*(?=, or the recipe)", lambda found: re.sub(r"\w+", lambda name: f"`--{name[0].replace('_', '-')}`", found[0]), text)
-    for words, typed in _phrases.items(): text = text.replace(words, typed)
+    text = re.sub(r"spread it over the others with \S+, or leave it out", "leave it out, by `--variables` with the names of the others", text)
+    text = re.sub(r"`time_limit=(\S+)` seconds", r"\1 seconds, its `--time-limit`", text)
+    for words, typed in _phrases.items():
+        if words.strip("`") not in apart: text = text.replace(words, typed)
     return text
 
 @contextmanager
@@ -273,11 +281,11 @@ def _as_option(option): # trouble with a path is trouble with this option
 def _run(args):
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = partial(_warn, args)
             _commands[args.command](args)
             sys.stdout.flush()
     except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error)}") or 2
+    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error, args.apart)}") or 2
     except MemoryError: return _tell("ubic: the data do not fit into memory; keep them in a .nc or .zarr file and add --chunks.") or 2
     except KeyboardInterrupt: return _tell("ubic: interrupted.") or 130
     return 0
@@ -290,7 +298,7 @@ def main(
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
     argv = sys.argv[1:] if argv is None else argv
-    return _run(_parser().parse_args(argv, argparse.Namespace(typed=shlex.join(["ubic", *argv]))))
+    return _run(_parser().parse_args(argv, argparse.Namespace(typed=shlex.join(["ubic", *argv]), apart=())))
 
 # %% ../nbs/12_cli.ipynb #0062dbe9
 #| eval: false

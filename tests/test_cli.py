@@ -184,6 +184,17 @@ def test_json_is_strict_and_complete(capsys):
     assert main(["data", "kdv", "--json"]) == 0 and strict(capsys.readouterr().out)["sizes"] == {"x": 512, "t": 501}
 
 
+def test_json_has_room_for_the_validation(folder, capsys, monkeypatch):
+    field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30))
+    np.savez("taken.npz", validation=field.u.values, x=field.x.values, t=field.t.values)
+    def search(*_, **__): raise ValueError("the work began")
+    monkeypatch.setattr("ubic.pipeline.discover", search)
+    assert main(["discover", "taken.npz", "--json", "--validate", "simulate"]) == 2
+    assert last_line(capsys).startswith("ubic: `--json` keeps what `--validate` finds under the name validation")
+    for free in (["--json"], ["--validate", "simulate"], ["--json", "--validate", "simulate", "--rename", "validation=v"]):
+        assert main(["discover", "taken.npz", *free]) == 2 and last_line(capsys) == "ubic: the work began"
+
+
 def test_json_of_the_paper(capsys):
     assert main(["paper", "kdv", "--json"]) == 0
     ours = strict(capsys.readouterr().out)["kdv"]["u"]

@@ -162,10 +162,14 @@ def _pairs(texts): # old=new
     return dict(text.split("=") for text in texts)
 
 # %% ../nbs/12_cli.ipynb #9a5884e5
+def _check_key(args, field): # JSON has the validation beside the unknowns
+    if "validation" in field.data_vars and "validation" not in args.known and args.target in (None, "validation"): raise ValueError("`--json` keeps what `--validate` finds under the name validation, which is an unknown of this field; give that another name, such as --rename validation=v.")
+
 def _find(args):
     from ubic.pipeline import discover
-    known = {"known": args.known} if args.known else {}
-    return discover(_source(args), args.target, args.denoise, args.derivative_order, args.power, args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
+    known, field = {"known": args.known} if args.known else {}, _source(args)
+    if getattr(args, "json", False) and args.validate: _check_key(args, field)
+    return discover(field, args.target, args.denoise, args.derivative_order, args.power, args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
 
 # %% ../nbs/12_cli.ipynb #458704b4
 def _draw(found, path):

@@ -164,6 +164,25 @@ def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatc
     assert main(arguments) == 2 and last_line(capsys).startswith("ubic: `")
 
 
+@pytest.mark.parametrize("arguments, start", [
+    ("discover burgers --figure here.png", "`--figure` is 'here.png', which is a folder"), ("discover burgers --save here.npz", "`--save` is 'here.npz', which is a folder"), ("discover burgers --report here.html", "`--report` is 'here.html', which is a folder"),
+    ("discover burgers --figure here", "`--figure` is 'here', which is a folder"), ("report burgers here.html", "`OUT` is 'here.html', which is a folder"), ("discover burgers --figure file/sub/f.png", "`--figure` is 'file/sub/f.png', but 'file' is no folder"),
+    ("discover burgers --save file/f.npz", "`--save` is 'file/f.npz', but 'file' is no folder")])
+def test_folders_are_no_files(arguments, start, folder, capsys, monkeypatch):
+    for name in ("here", "here.png", "here.npz", "here.html"): Path(name).mkdir()
+    Path("file").touch()
+    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
+    assert main(arguments.split()) == 2
+    assert (sentence := last_line(capsys)).startswith(f"ubic: {start}"), sentence
+
+
+def test_folders_are_made_when_there_is_something_to_write(folder, capsys):
+    assert main("discover nofile.csv --figure new/sub/f.png --save other/found.npz".split()) == 2 and not list(folder.iterdir())
+    assert main("data burgers --out mine.npz".split()) == 0
+    assert main("discover mine.npz --noise 10 --max-size 3 --derivative-order 2 --figure new/sub/f.png --save other/found.npz".split()) == 0
+    assert Path("new/sub/f.png").is_file() and Path("other/found.npz").is_file()
+
+
 @pytest.mark.parametrize("problem, code", [(KeyboardInterrupt, 130), (MemoryError, 2)])
 def test_interruption_and_memory(problem, code, monkeypatch, capsys):
     def fail(*_, **__): raise problem

@@ -172,9 +172,20 @@ def _find(args):
     return discover(field, args.target, args.denoise, args.derivative_order, args.power, args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
 
 # %% ../nbs/12_cli.ipynb #458704b4
+def _check_place(option, path): # a file can be put there; folders above it are made when it is written
+    if Path(path).is_dir(): raise ValueError(f"`{option}` is {path!r}, which is a folder; give the name of a file.")
+    above = next(folder for folder in Path(path).parents if folder.exists())
+    if not above.is_dir(): raise ValueError(f"`{option}` is {path!r}, but {str(above)!r} is no folder; choose another place.")
+
+def _make_folder(path):
+    from ubic.files import _unwritten
+    try: Path(path).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error: raise _unwritten(path, error) from error
+
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     from ubic.files import write_atomically
+    _make_folder(path)
     write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
@@ -185,22 +196,25 @@ def _check_figure(path):
     from matplotlib.backend_bases import FigureCanvasBase
     kinds, kind = FigureCanvasBase.get_supported_filetypes(), Path(path).suffix.removeprefix(".").lower() or "png"
     if kind not in kinds: raise ValueError(f"`--figure` is {path!r}; the name ends in one of {', '.join(f'.{each}' for each in kinds)}.")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    _check_place("--figure", path)
 
 def _check_save(args):
     from ubic.saving import _check_npz
     if args.chunks: raise ValueError("`--save` writes the field along, from memory; leave out `--chunks`, or use --report.")
-    with _as_option("--save"): _check_npz(args.save).parent.mkdir(parents=True, exist_ok=True)
+    with _as_option("--save"): _check_npz(args.save)
+    _check_place("--save", args.save)
 
 def _check_report(path, option):
     from ubic.report import check_report
     with _as_option(option): check_report(path)
+    _check_place(option, path)
 
 def _check_out(path):
     from ubic.files import _WRITERS
     kind, folder = Path(path).suffix.lower(), Path(path).parent
     if kind not in _WRITERS: raise ValueError(f"`--out` is {path!r}; a field is saved as {', '.join(_WRITERS)}.")
     if not folder.is_dir(): raise ValueError(f"`--out` is {path!r}, but there is no folder {str(folder)!r}; make it first.")
+    if kind != ".zarr": _check_place("--out", path)
 
 # %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
@@ -211,7 +225,9 @@ def _discover(args):
     found = _find(args)
     _as_json(found) if args.json else _as_text(found)
     with _as_option("--save"):
-        if args.save: _tell(f"result: {found.save(args.save)}")
+        if args.save:
+            _make_folder(args.save)
+            _tell(f"result: {found.save(args.save)}")
     with _as_option("--figure"):
         if args.figure: _draw(found, args.figure)
     with _as_option("--report"):

@@ -368,6 +368,7 @@ TABLE = { # row → label → what is done, and what is to be expected
         "zero": (lambda: select(plain, tau0=0), E, "`tau0` must be positive, found 0"),
         "negative": (lambda: select(plain, tau0=-0.1), E, "`tau0` must be positive, found -0.1"),
         "not a number": (lambda: select(plain, tau0=np.nan), E, "`tau0` must be positive, found nan"),
+        "without end": (lambda: select(plain, tau0=np.inf), E, "`tau0` must be finite, found inf"),
         "percentile above 100": (lambda: select(plain, tau0="P101"), E, "`tau0`.*'P0' to 'P100', found 'P101'"),
         "percentile below 0": (lambda: select(plain, tau0="P-1"), E, "`tau0`.*'P0' to 'P100', found 'P-1'"),
         "in words": (lambda: select(plain, tau0="high"), E, "`tau0`.*found 'high'"),

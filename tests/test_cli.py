@@ -135,6 +135,13 @@ def test_names_of_a_file_are_mended_by_rename(names, start, folder, capsys):
     assert re.match(f"ubic: {start}", sentence) and "`ds`" not in sentence, sentence
 
 
+def test_variables_to_read_are_named(folder, capsys):
+    field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).drop_attrs()
+    field.assign(dt=0.1, v=2*field.u).to_netcdf("more.nc", engine="h5netcdf")
+    assert main(["discover", "more.nc"]) == 2
+    assert (sentence := last_line(capsys)).startswith("ubic: `dt` has axes ()") and sentence.endswith("leave it out with --variables u v."), sentence
+
+
 def test_words_of_python_are_translated():
     assert cli._as_options("the search stopped after `time_limit=60` seconds: for size 3") == "the search stopped after 60 seconds, its `--time-limit`: for size 3"
     said = cli._as_options("`dt` has axes (); every unknown must have all of ('x', 't'): spread it over the others with dt.broadcast_like(...), or leave it out.")

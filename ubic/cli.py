@@ -288,6 +288,7 @@ def _as_options(sentence, apart=()): # about Python's arguments, for somebody wh
     text = re.sub(r"(?<=leave out ).*(?=, or the recipe)", lambda found: re.sub(r"\w+", lambda name: f"`--{name[0].replace('_', '-')}`", found[0]), text)
     text = re.sub(r"spread it over the others with \S+, or leave it out", "leave it out, by `--variables` with the names of the others", text)
     text = re.sub(r"`time_limit=(\S+)` seconds", r"\1 seconds, its `--time-limit`", text)
+    text = re.sub(r"variables=\[('[^\]]*)\]", lambda found: "--variables " + re.sub("[',]", "", found[1]), text)
     for words, typed in _phrases.items():
         if words.strip("`") not in apart: text = text.replace(words, typed)
     return text

@@ -74,6 +74,19 @@ def saved(name, keep=None):
     return written(name, Path(name).read_bytes()[:keep])
 
 
+def structured(name):
+    "The name of a MATLAB file with a structure, of version 5 or 7.3."
+    if name == "a.mat": savemat(name, {"run": {"u": u, "x": x, "t": t}, "note": "text"})
+    else:
+        with pytest.importorskip("h5py").File(name, "w", userblock_size=512) as file: file["run/u"], file["run/x"], file["#refs#/a"] = u, x, t
+    return name
+
+
+def written_nc(ds):
+    ds.to_netcdf("a.nc", engine="scipy")
+    return "a.nc"
+
+
 def archived(**arrays):
     np.savez("a.npz", **arrays)
     return "a.npz"
@@ -368,6 +381,7 @@ TABLE = { # row → label → what is done, and what is to be expected
         "zero": (lambda: select(plain, tau0=0), E, "`tau0` must be positive, found 0"),
         "negative": (lambda: select(plain, tau0=-0.1), E, "`tau0` must be positive, found -0.1"),
         "not a number": (lambda: select(plain, tau0=np.nan), E, "`tau0` must be positive, found nan"),
+        "without end": (lambda: select(plain, tau0=np.inf), E, "`tau0` must be finite, found inf"),
         "percentile above 100": (lambda: select(plain, tau0="P101"), E, "`tau0`.*'P0' to 'P100', found 'P101'"),
         "percentile below 0": (lambda: select(plain, tau0="P-1"), E, "`tau0`.*'P0' to 'P100', found 'P-1'"),
         "in words": (lambda: select(plain, tau0="high"), E, "`tau0`.*found 'high'"),
@@ -414,6 +428,17 @@ TABLE = { # row → label → what is done, and what is to be expected
     },
     44: {
         "variable": (lambda: load(saved("a.npz"), variables="w"), E, r"`variables` mentions \['w'\]; the file has \['t', 'u', 'x'\]"),
+        "coordinates as grids": (lambda: load(archived(u=u, x=np.repeat(x[:, None], t.size, 1), t=np.repeat(t[None], x.size, 0))), E, r"`path` has x of shape \(80, 60\) and t of shape \(80, 60\), as from a meshgrid; coordinates must be one-dimensional"),
+        "a coordinate as a grid, axes named": (lambda: load(archived(u=u, x=np.repeat(x[:, None], t.size, 1), t=t), dims=("x", "t")), E, r"`path` has x of shape \(80, 60\), as from"),
+        "grids beside lines that are given": (lambda: load(archived(u=u, x=np.repeat(x[:, None], t.size, 1), t=t), x=x), A(lambda ds: dict(ds.sizes) == {"x": 80, "t": 60})),
+        "a structure": (lambda: load(structured("a.mat")), E, r"`path` has arrays \{\} and coordinates \{\} \(passed over: \['run', 'note'\]; what is inside structures and cells is read when it is saved as arrays of its own\), from which no unknowns"),
+        "a structure, MATLAB 7.3": (lambda: load(structured("b.mat")), E, r"`path` has arrays \{\} and coordinates \{\} \(passed over: \['run'\];"),
+        "scalar beside the unknown": (lambda: load(written_nc(field.assign(dt=0.1))), E, r"`dt` has axes \(\); every unknown and every known field must have all of \('x', 't'\): leave it out with variables=\['u'\]"),
+        "mask beside the unknown": (lambda: load(written_nc(field.assign(mask=field.u.isel(t=0, drop=True) > 0, v=2*field.u))), E, r"`mask` has axes \('x',\); .* leave it out with variables=\['u', 'v'\]"),
+        "bounds beside the unknown": (lambda: load(written_nc(field.assign(bounds=(("t", "nv"), np.zeros((60, 2)))))), E, r"`bounds` has axes \('t', 'nv'\); .*variables=\['u'\]"),
+        "scalar left out": (lambda: load(written_nc(field.assign(dt=0.1)), variables=["u"]), A(lambda ds: list(ds) == ["u"])),
+        "scalar beside other axes": (lambda: load(written_nc(field.rename(x="lon", t="day").assign(dt=0.1))), E, r"`ds` has axes \['lon', 'day'\]; rename them"),
+        "renamed to nothing": (lambda: load(saved("a.mat"), rename={"u": ""}), K, "`rename` is {'u': ''}; give a mapping"),
         "renamed": (lambda: load(saved("a.mat"), rename={"w": "u"}), E, r"`rename` mentions \['w'\]; the file has \['t', 'u', 'x'\]"),
         "a coordinate as the unknown": (lambda: load(saved("a.mat"), variables="x"), E, r"`path` has arrays \{'u': \(80, 60\)\} and coordinates"),
         "of another type": (lambda: load(saved("a.npz"), variables=3), K, "`variables` is 3; give a name"),
@@ -438,6 +463,7 @@ OTHER = { # what is on no row of the table: settings of the road
     "rows of a system": (lambda: system(n_eff=0), E, "`n_eff` is 0; give a positive"),
     "setting that does not exist": (lambda: discover(field, windwo=3), K, "`windwo` is no setting of `discover`"),
     "settings beside a recipe": (lambda: discover(field, recipe="burgers", terms=["u"]), K, "`recipe` stands for all settings; leave out terms"),
+    "arguments beside a recipe": (lambda: discover(field, recipe="burgers", power=7, max_size=1, tau0=np.array([1.0])), K, "`recipe` stands for all settings; leave out power, max_size, tau0, or the recipe"),
     "recipe for another kind of field": (lambda: discover(field, recipe="reaction_diffusion"), E, "`recipe` 'reaction_diffusion' does not suit this field: "),
     "recipe that is no name": (lambda: discover(field, recipe=["burgers"]), E, "`recipe` must be one of burgers.*found"),
     "denoised onto another grid": (lambda: discover(field, denoise=lambda ds: ds.isel(x=slice(0, 50))), E, "`denoise` returned a field of sizes .* on another grid"),

@@ -81,8 +81,8 @@ def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
 @pytest.mark.parametrize("arguments, start", [
     ("discover nowhere.nc", "`SOURCE` is 'nowhere.nc'"), ("discover text.npz", "`SOURCE` 'text.npz' cannot be read"), ("data heat", "`NAME` is 'heat'"), ("paper heat", "`NAME` is 'heat'"), ("discover burgers --target v", "`--target` must be one of u"),
     ("discover burgers --noise nan", "`--noise` is nan"), ("discover burgers --noise 5 --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --known w", "`--known` has 'w'"), ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
-    ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
-    ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", "`x` has no coordinate values; keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"),
+    ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --time-limit 0", "`--time-limit` is 0.0; give a positive, finite number"), ("discover burgers --recipe burgers --time-limit 5", "`--recipe` stands for all settings; leave out `--time-limit`, or the recipe"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
+    ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover burgers --recipe burgers --max-size 1 --power 7 --mode paper --denoise ksvd", "`--recipe` stands for all settings; leave out `--denoise`, `--power`, `--max-size`, `--mode`, or the recipe."), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", "`x` has no coordinate values; keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"), ("discover bare.npz --rename u=", "`--rename` has 'u='; write it as old=new."), ("discover burgers --variables v --chunks", "`--variables`, `--chunks` are for files, and `SOURCE` is 'burgers'"), ("report burgers x.html --rename u=v", "`--rename` is for files"),
     ("discover bare.npz --variables w", "`--variables` mentions"), ("discover bare.npz --chunks", "`--chunks` is 'auto'"), ("discover burgers --report x.docx", "`--report` is 'x.docx'"), ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"), ("discover burgers --save x.json", "`--save` is 'x.json'"),
     ("report burgers x.txt", "`OUT` is 'x.txt'"), ("data burgers --out no/x.npz", "`--out` is 'no/x.npz'"), ("data burgers --out x.xls", "`--out` is 'x.xls'")])
 def test_mistakes_are_named_as_they_were_typed(arguments, start, folder, capsys):
@@ -102,6 +102,50 @@ def test_every_option_has_its_own_name():
     assert set(cli._arguments) | {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"} == options
     assert cli._as_options("are the rivals u; give them as `competitors`, with coefficients.") == "are the rivals u."
     assert cli._as_options("name them, for instance dims=('x', 't')") == "name them, for instance --dims x t"
+
+
+@pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
+def test_time_limit_reaches_the_search(command, folder, monkeypatch):
+    def stop(*_, **settings): raise ValueError(settings["time_limit"])
+    monkeypatch.setattr("ubic.pipeline.discover", stop)
+    with pytest.raises(ValueError, match="^7.5$"): cli._find(cli._parser().parse_args([*command.split(), "--time-limit", "7.5"]))
+    with pytest.raises(ValueError, match="^None$"): cli._find(cli._parser().parse_args(command.split()))
+
+
+def test_names_in_the_data_are_no_options(folder, capsys):
+    field = ubic.datasets.burgers().isel(x=slice(0, 256, 4), t=slice(0, 101, 4))
+    for name in ("power", "mode", "percent", "seed"):
+        values = field.u.values.copy()
+        values[3, 4] = np.nan
+        np.savez("hole.npz", **{name: values}, x=field.x.values, t=field.t.values)
+        assert main(["discover", "hole.npz"]) == 2 and last_line(capsys).startswith(f"ubic: `{name}` has 1 of ")
+        np.savez("whole.npz", **{name: field.u.values}, x=field.x.values, t=field.t.values)
+        assert main(["discover", "whole.npz", "--known", "w"]) == 2 and last_line(capsys).startswith("ubic: `--known` has 'w'")
+    assert main(["discover", "whole.npz", "--power", "-1"]) == 2 and last_line(capsys).startswith("ubic: `--power` is -1")
+    assert cli._as_options("`power` has a few outliers; see `mode`", {"power"}) == "`power` has a few outliers; see `--mode`"
+
+
+@pytest.mark.parametrize("names, start", [
+    (dict(u="u", x="lon", t="t"), r"`SOURCE` has axes \['lon'\]; rename them with --rename OLD=NEW so that only"), (dict(u="u", x="y", t="t"), r"`SOURCE` has axes \('y', 't'\); .* together with t; name them with --rename OLD=NEW\."),
+    (dict(u="u_1", x="x", t="t"), r"`SOURCE` has unknowns named \['u_1'\]; rename them with --rename OLD=NEW to letters")])
+def test_names_of_a_file_are_mended_by_rename(names, start, folder, capsys):
+    ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).rename({old: new for old, new in names.items() if old != new}).drop_attrs().to_netcdf("other.nc", engine="h5netcdf")
+    assert main(["discover", "other.nc"]) == 2
+    sentence = last_line(capsys)
+    assert re.match(f"ubic: {start}", sentence) and "`ds`" not in sentence, sentence
+
+
+def test_variables_to_read_are_named(folder, capsys):
+    field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).drop_attrs()
+    field.assign(dt=0.1, v=2*field.u).to_netcdf("more.nc", engine="h5netcdf")
+    assert main(["discover", "more.nc"]) == 2
+    assert (sentence := last_line(capsys)).startswith("ubic: `dt` has axes ()") and sentence.endswith("leave it out with --variables u v."), sentence
+
+
+def test_words_of_python_are_translated():
+    assert cli._as_options("the search stopped after `time_limit=60` seconds: for size 3") == "the search stopped after 60 seconds, its `--time-limit`: for size 3"
+    said = cli._as_options("`dt` has axes (); every unknown must have all of ('x', 't'): spread it over the others with dt.broadcast_like(...), or leave it out.")
+    assert said == "`dt` has axes (); every unknown must have all of ('x', 't'): leave it out, by `--variables` with the names of the others."
 
 
 def test_advice_names_options(capsys):
@@ -127,6 +171,25 @@ def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatc
     assert main(arguments) == 2 and last_line(capsys).startswith("ubic: `")
 
 
+@pytest.mark.parametrize("arguments, start", [
+    ("discover burgers --figure here.png", "`--figure` is 'here.png', which is a folder"), ("discover burgers --save here.npz", "`--save` is 'here.npz', which is a folder"), ("discover burgers --report here.html", "`--report` is 'here.html', which is a folder"),
+    ("discover burgers --figure here", "`--figure` is 'here', which is a folder"), ("report burgers here.html", "`OUT` is 'here.html', which is a folder"), ("discover burgers --figure file/sub/f.png", "`--figure` is 'file/sub/f.png', but 'file' is no folder"),
+    ("discover burgers --save file/f.npz", "`--save` is 'file/f.npz', but 'file' is no folder")])
+def test_folders_are_no_files(arguments, start, folder, capsys, monkeypatch):
+    for name in ("here", "here.png", "here.npz", "here.html"): Path(name).mkdir()
+    Path("file").touch()
+    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
+    assert main(arguments.split()) == 2
+    assert (sentence := last_line(capsys)).startswith(f"ubic: {start}"), sentence
+
+
+def test_folders_are_made_when_there_is_something_to_write(folder, capsys):
+    assert main("discover nofile.csv --figure new/sub/f.png --save other/found.npz".split()) == 2 and not list(folder.iterdir())
+    assert main("data burgers --out mine.npz".split()) == 0
+    assert main("discover mine.npz --noise 10 --max-size 3 --derivative-order 2 --figure new/sub/f.png --save other/found.npz".split()) == 0
+    assert Path("new/sub/f.png").is_file() and Path("other/found.npz").is_file()
+
+
 @pytest.mark.parametrize("problem, code", [(KeyboardInterrupt, 130), (MemoryError, 2)])
 def test_interruption_and_memory(problem, code, monkeypatch, capsys):
     def fail(*_, **__): raise problem
@@ -145,6 +208,17 @@ def test_json_is_strict_and_complete(capsys):
     assert found["terms"] == ["u_xx", "u*u_x"] and found["size"] == 2 and found["verdict"] == "clear" and found["error_percent"] < 1
     assert len(found["path"]["bic"]) == len(found["path"]["terms"]) == len(found["path"]["sizes"])
     assert main(["data", "kdv", "--json"]) == 0 and strict(capsys.readouterr().out)["sizes"] == {"x": 512, "t": 501}
+
+
+def test_json_has_room_for_the_validation(folder, capsys, monkeypatch):
+    field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30))
+    np.savez("taken.npz", validation=field.u.values, x=field.x.values, t=field.t.values)
+    def search(*_, **__): raise ValueError("the work began")
+    monkeypatch.setattr("ubic.pipeline.discover", search)
+    assert main(["discover", "taken.npz", "--json", "--validate", "simulate"]) == 2
+    assert last_line(capsys).startswith("ubic: `--json` keeps what `--validate` finds under the name validation")
+    for free in (["--json"], ["--validate", "simulate"], ["--json", "--validate", "simulate", "--rename", "validation=v"]):
+        assert main(["discover", "taken.npz", *free]) == 2 and last_line(capsys) == "ubic: the work began"
 
 
 def test_json_of_the_paper(capsys):

@@ -199,5 +199,7 @@ def test_explorer_refuses_what_it_cannot_show(found, paper):
     for wrong, error in ((found.field, TypeError), (None, TypeError), (paper.path, TypeError)):
         with pytest.raises(error, match="`found` must be"): explore(wrong)
     with pytest.raises(ValueError, match="`target` must be one of u"): explore(found, "w")
+    for one in (found, found["u"]):
+        with pytest.raises(TypeError, match="^`target` is a Dataset; give the name of an unknown of a Discovery, or leave it out.$"): explore(one, found.field)
     for tau0 in (0, -1, np.nan):
         with pytest.raises(ValueError, match="`tau0`"): Explorer(paper).at_threshold(tau0)

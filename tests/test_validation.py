@@ -221,7 +221,7 @@ def test_ends_that_fit_together():
 @pytest.mark.parametrize("wrong, message", [
     (dict(periodic="yes"), "`periodic` is 'yes'"), (dict(fit_coefficients="no"), "`fit_coefficients` is 'no'"), (dict(competitors=[["u_xxxxxxx"]]), "`competitors`, number 1, has 'u_xxxxxxx'"),
     (dict(with_="dice"), "`with_` must be"), (dict(windows=0), "`windows` is 0"), (dict(windows=90), "`windows` is 90"), (dict(layers=3), "`layers` is a setting"),
-    (dict(competitors={"u_xx": 1.0}), "must be a list"), (dict(competitors=3), "must be a list"), (dict(competitors=[3]), "number 1, must be a mapping"),
+    (dict(competitors={"u_xx": 1.0}), "must be a list"), (dict(competitors=3), "must be a list"), (dict(competitors="u_x"), r"must be a list of PDEs, found 'u_x'; write \[\[...\]\] around it"), (dict(competitors=[3]), "number 1, must be a mapping"),
     (dict(competitors=[{"u_yy": 1.0}]), "no axis y"), (dict(competitors=[{"u_xx": 1.0, "u_t": 1.0}]), "no axis t"), (dict(competitors=[{"u": {}}]), "no terms for u_t"),
     (dict(competitors=[{"u_xx": np.nan}]), "coefficient nan"), (dict(competitors=[{"u_xx": "a"}]), "coefficient 'a'"), (dict(competitors=[{"u*u_x": 1.0, "u_x*u": 1.0}]), "more than once"),
     (dict(competitors=[{"v": {"v_xx": 1.0}}]), "no equation for u"), (dict(with_="pinn", foo=1), "`foo` is no setting"), (dict(with_="pinn", windows=3), "`windows` is about simulations"), (dict(with_="pinn", checkpoint=3), "`checkpoint` is 3"),

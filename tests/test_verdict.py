@@ -131,7 +131,7 @@ def test_terms_that_cannot_be_told_apart_have_wide_intervals():
     assert (ubic.select(path).evidence.coefficients(1)[1] > 1e4).all()
 
 
-@pytest.mark.parametrize("wrong, message", [({"terms": []}, "`terms` must name candidates"), ({"terms": ["u_yyy"]}, "found u_yyy"), ({"within": "a"}, "`within` must be a number")])
+@pytest.mark.parametrize("wrong, message", [({"terms": []}, "`terms` must name candidates"), ({"terms": ["u_yyy"]}, "found u_yyy"), ({"within": np.nan}, "`within` must be a number, found nan"), ({"within": "a"}, "`within` must be a number")])
 def test_equivalents_bad_inputs(wrong, message):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 3))

@@ -8,6 +8,7 @@ __all__ = ['main']
 # %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, os, re, shlex, sys, warnings
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 # %% ../nbs/12_cli.ipynb #6de617da
@@ -50,6 +51,7 @@ def _add_search(parser):
     search.add_argument("--max-size", type=int, metavar="N", help="largest number of terms")
     search.add_argument("--tau0", type=_number, metavar="TAU0", help="least relative gain in BIC per term: a number, or a percentile such as P75")
     search.add_argument("--mode", choices=["unit_free", "paper"], default="unit_free", help="how models are scored")
+    search.add_argument("--time-limit", type=float, metavar="SECONDS", help="for each search of subsets, after which the best so far are given; 60 by default")
     search.add_argument("--recipe", metavar="NAME", help="use the paper's settings for this dataset instead")
     search.add_argument("--validate", choices=["simulate", "pinn"], help="run the PDE and its competitors and compare them with the data")
 
@@ -117,10 +119,10 @@ def _tell(what): print(what, file=sys.stderr)
 def _as_text(found):
     from ubic.report import _errors
     for target, selection in found.items():
-        print(_as_options(selection), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
+        print(_as_options(selection, found.field), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"The true PDE is known: {_errors(error)}", "", sep="\n")
-    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last))
+    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last, found.field))
 
 # %% ../nbs/12_cli.ipynb #42c1b0a1
 def _as_json(found):
@@ -139,27 +141,51 @@ def _source(args):
     from ubic import datasets
     from ubic.field import add_noise
     from ubic.files import load
-    if args.source in datasets.names(): field = getattr(datasets, args.source)()
-    elif Path(args.source).exists(): field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
+    if args.source in datasets.names(): field = _made(args)
+    elif Path(args.source).exists():
+        args.apart = {"percent", *_arguments} - {"variables", "dims", "rename", "chunks"} # nothing else is asked of a file
+        field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
     else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
+    args.apart = set(field.variables)
     return add_noise(field, args.noise, seed=args.seed) if args.noise else field
+
+def _made(args): # a dataset of the paper
+    from ubic import datasets
+    given = [f"`--{name}`" for name in ("variables", "dims", "rename", "chunks") if getattr(args, name)]
+    if given: raise ValueError(f"{', '.join(given)} {'is' if len(given) == 1 else 'are'} for files, and `SOURCE` is {args.source!r}, a dataset of the paper; leave {'it' if len(given) == 1 else 'them'} out.")
+    return getattr(datasets, args.source)()
 
 def _pairs(texts): # old=new
     if not texts: return None
     for text in texts:
-        if text.count("=") != 1: raise ValueError(f"`--rename` has {text!r}; write it as old=new.")
+        if text.count("=") != 1 or not all(text.split("=")): raise ValueError(f"`--rename` has {text!r}; write it as old=new.")
     return dict(text.split("=") for text in texts)
 
 # %% ../nbs/12_cli.ipynb #9a5884e5
+def _check_key(args, field): # JSON has the validation beside the unknowns
+    if "validation" in field.data_vars and "validation" not in args.known and args.target in (None, "validation"): raise ValueError("`--json` keeps what `--validate` finds under the name validation, which is an unknown of this field; give that another name, such as --rename validation=v.")
+
 def _find(args):
     from ubic.pipeline import discover
-    known = {"known": args.known} if args.known else {}
-    return discover(_source(args), args.target, args.denoise, args.derivative_order, args.power, args.max_size, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
+    known, field = {"known": args.known} if args.known else {}, _source(args)
+    if getattr(args, "json", False) and args.validate: _check_key(args, field)
+    return discover(field, args.target, args.denoise, args.derivative_order, args.power, args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
 
 # %% ../nbs/12_cli.ipynb #458704b4
+def _check_place(option, path): # a file can be put there; folders above it are made when it is written
+    if Path(path).is_dir(): raise ValueError(f"`{option}` is {path!r}, which is a folder; give the name of a file.")
+    above = next(folder for folder in Path(path).parents if folder.exists())
+    if not above.is_dir(): raise ValueError(f"`{option}` is {path!r}, but {str(above)!r} is no folder; choose another place.")
+
+def _make_folder(path):
+    from ubic.files import _unwritten
+    try: Path(path).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error: raise _unwritten(path, error) from error
+
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     from ubic.files import write_atomically
+    _make_folder(path)
     write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
@@ -170,22 +196,25 @@ def _check_figure(path):
     from matplotlib.backend_bases import FigureCanvasBase
     kinds, kind = FigureCanvasBase.get_supported_filetypes(), Path(path).suffix.removeprefix(".").lower() or "png"
     if kind not in kinds: raise ValueError(f"`--figure` is {path!r}; the name ends in one of {', '.join(f'.{each}' for each in kinds)}.")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    _check_place("--figure", path)
 
 def _check_save(args):
     from ubic.saving import _check_npz
     if args.chunks: raise ValueError("`--save` writes the field along, from memory; leave out `--chunks`, or use --report.")
-    with _as_option("--save"): _check_npz(args.save).parent.mkdir(parents=True, exist_ok=True)
+    with _as_option("--save"): _check_npz(args.save)
+    _check_place("--save", args.save)
 
 def _check_report(path, option):
     from ubic.report import check_report
     with _as_option(option): check_report(path)
+    _check_place(option, path)
 
 def _check_out(path):
     from ubic.files import _WRITERS
     kind, folder = Path(path).suffix.lower(), Path(path).parent
     if kind not in _WRITERS: raise ValueError(f"`--out` is {path!r}; a field is saved as {', '.join(_WRITERS)}.")
     if not folder.is_dir(): raise ValueError(f"`--out` is {path!r}, but there is no folder {str(folder)!r}; make it first.")
+    if kind != ".zarr": _check_place("--out", path)
 
 # %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
@@ -196,7 +225,9 @@ def _discover(args):
     found = _find(args)
     _as_json(found) if args.json else _as_text(found)
     with _as_option("--save"):
-        if args.save: _tell(f"result: {found.save(args.save)}")
+        if args.save:
+            _make_folder(args.save)
+            _tell(f"result: {found.save(args.save)}")
     with _as_option("--figure"):
         if args.figure: _draw(found, args.figure)
     with _as_option("--report"):
@@ -240,20 +271,26 @@ def _paper(args):
 # %% ../nbs/12_cli.ipynb #f5eb2a7e
 _commands = {"discover": _discover, "report": _report, "paper": _paper, "data": _data}
 
-def _warn(message, category, *rest, **kw): # those meant for users, in one line
+def _warn(args, message, category, *rest, **kw): # those meant for users, in one line
     from ubic.field import UbicWarning
-    if issubclass(category, UbicWarning): _tell(f"warning: {_as_options(message)}")
+    if issubclass(category, UbicWarning): _tell(f"warning: {_as_options(message, args.apart)}")
 
 # %% ../nbs/12_cli.ipynb #307cca24
-_arguments = "target known derivative_order power max_size tau0 mode recipe validate denoise seed variables dims rename chunks".split()
+_arguments = "target known derivative_order power max_size time_limit tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
-    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "leave out known,": "leave out `--known`,", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
+    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
+    "`ds` has": "`SOURCE` has", "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`", "`data` has shape": "`SOURCE` has an array of shape", "; rename them ": "; rename them with --rename OLD=NEW ", "x, y and z, together with t.": "x, y and z, together with t; name them with --rename OLD=NEW.",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
-def _as_options(sentence): # about Python's arguments, for somebody who types
+def _as_options(sentence, apart=()): # about Python's arguments, for somebody who types; some words are names in the data
     text = re.sub(r"dims=\(([^)]*)\)", lambda found: "--dims " + re.sub("[',]", "", found[1]), str(sentence))
     text = re.sub(r"give them, for instance as_field\(.*?\)|give `dims`, `rename`, or coordinates such as x=\.\.\.", "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give `--dims` and `--rename`", text)
-    for words, typed in _phrases.items(): text = text.replace(words, typed)
+    text = re.sub(r"(?<=leave out ).*(?=, or the recipe)", lambda found: re.sub(r"\w+", lambda name: f"`--{name[0].replace('_', '-')}`", found[0]), text)
+    text = re.sub(r"spread it over the others with \S+, or leave it out", "leave it out, by `--variables` with the names of the others", text)
+    text = re.sub(r"`time_limit=(\S+)` seconds", r"\1 seconds, its `--time-limit`", text)
+    text = re.sub(r"variables=\[('[^\]]*)\]", lambda found: "--variables " + re.sub("[',]", "", found[1]), text)
+    for words, typed in _phrases.items():
+        if words.strip("`") not in apart: text = text.replace(words, typed)
     return text
 
 @contextmanager
@@ -265,11 +302,11 @@ def _as_option(option): # trouble with a path is trouble with this option
 def _run(args):
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _warn
+            warnings.showwarning = partial(_warn, args)
             _commands[args.command](args)
             sys.stdout.flush()
     except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error)}") or 2
+    except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error, args.apart)}") or 2
     except MemoryError: return _tell("ubic: the data do not fit into memory; keep them in a .nc or .zarr file and add --chunks.") or 2
     except KeyboardInterrupt: return _tell("ubic: interrupted.") or 130
     return 0
@@ -282,7 +319,7 @@ def main(
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
     argv = sys.argv[1:] if argv is None else argv
-    return _run(_parser().parse_args(argv, argparse.Namespace(typed=shlex.join(["ubic", *argv]))))
+    return _run(_parser().parse_args(argv, argparse.Namespace(typed=shlex.join(["ubic", *argv]), apart=())))
 
 # %% ../nbs/12_cli.ipynb #0062dbe9
 #| eval: false

@@ -38,7 +38,7 @@ def _threshold(tau0, bic, sizes):
     if tau0 is None: return _default_tau0
     if isinstance(tau0, str): return _percentile(tau0, improvements(bic, sizes))
     if isinstance(tau0, bool) or not isinstance(tau0, (int, float, np.number)): raise TypeError(f"`tau0` must be a number or a percentile such as 'P75', found {tau0!r}.")
-    if not tau0 > 0: raise ValueError(f"`tau0` must be positive, found {tau0}; {_default_tau0} is the default.")
+    if not 0 < tau0 < np.inf: raise ValueError(f"`tau0` must be {'finite' if tau0 > 0 else 'positive'}, found {tau0}; {_default_tau0} is the default.")
     return float(tau0)
 
 # %% ../nbs/09_criterion.ipynb #b44f6a5d
@@ -286,7 +286,7 @@ def equivalents(
     "Other equations that explain the target about as well, or better."
     system, n = selection.path.system, selection.evidence.n
     chosen = set(selection.support) if terms is None else _places(system, terms)
-    if not isinstance(within, Real): raise TypeError(f"`within` must be a number, found {within!r}.")
+    if not isinstance(within, Real) or np.isnan(within): raise (ValueError if isinstance(within, Real) else TypeError)(f"`within` must be a number, found {within!r}; 6 is the default.")
     found, limit = [], _score(system, n, chosen) + within
     for support in _subsets(system.p, chosen, most):
         if chosen <= set(support) or (minimal and any(set(other) <= set(support) for _, other in found)): continue

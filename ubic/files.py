@@ -261,16 +261,24 @@ def _hdf_arrays(file):
     for name, item in arrays.items(): _check_claim(name, (item.size or 0) * item.dtype.itemsize, _MOST_COMPRESSION * max(item.id.get_storage_size(), 1) + 4096)
     return arrays
 
-# %% ../nbs/00b_files.ipynb #e1004404
+# %% ../nbs/00b_files.ipynb #e1004400
 _HDF = b"\x89HDF\r\n\x1a\n"
 
+class _Bag(dict):
+    "Arrays of a file by name, and the names of what else it holds."
+    passed = ()
+
+# %% ../nbs/00b_files.ipynb #e1004404
 def _read_hdf(path):
     "All numeric arrays of a MATLAB 7.3 file, with their axes in MATLAB's order."
     with need("h5py", '"ubic[files]"').File(path) as file:
-        items = {name: item for name, item in _hdf_arrays(file).items() if "/" not in name and item.attrs.get("MATLAB_class") != b"char"}
+        everything = _hdf_arrays(file)
+        items = {name: item for name, item in everything.items() if "/" not in name and item.attrs.get("MATLAB_class") not in (b"char", b"cell")}
         _check_room("all of it together", sum((item.size or 0) * item.dtype.itemsize for item in items.values()))
         arrays = {name: item[()] for name, item in items.items()}
-    return {name: (a["real"] + 1j * a["imag"] if a.dtype.names == ("real", "imag") else a).T for name, a in arrays.items() if isinstance(a, np.ndarray)}
+    bag = _Bag({name: (a["real"] + 1j * a["imag"] if a.dtype.names == ("real", "imag") else a).T for name, a in arrays.items() if isinstance(a, np.ndarray)})
+    bag.passed = list(dict.fromkeys(top for name in everything if (top := name.partition("/")[0]) not in (*items, "#refs#")))
+    return bag
 
 # %% ../nbs/00b_files.ipynb #e1004406
 _MAT_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"} # of the bytes
@@ -312,13 +320,15 @@ def _unpacked(data, order):
 def _read_mat5(path):
     "All numeric arrays of a MATLAB file of versions 5 to 7."
     _check_room("it", path.stat().st_size)
-    data, arrays = memoryview(path.read_bytes()), {}
+    data, arrays, passed = memoryview(path.read_bytes()), _Bag(), []
     order = {b"IM": "<", b"MI": ">"}[bytes(data[126:128])]
     for kind, content in _elements(data[128:], order):
         if kind == _COMPRESSED: (kind, content), = _elements(_unpacked(content, order), order)
         if kind != _MATRIX: raise ValueError(f"it has an element of type {kind} where an array should be")
         name, values = _mat_array(content, order)
         if values is not None: arrays[name] = values
+        elif name: passed.append(name)
+    arrays.passed = passed
     return arrays
 
 # %% ../nbs/00b_files.ipynb #e1004409
@@ -496,7 +506,7 @@ _ALIASES = {"xx": "x", "yy": "y", "zz": "z", "tt": "t", "time": "t", "usol": "u"
 
 def _new_names(names, rename):
     "From each name in a file to its name in the field: as asked for, else by custom where that is unambiguous."
-    if not isinstance(rename, Mapping) or not all(isinstance(n, str) for n in (*rename, *rename.values())):
+    if not isinstance(rename, Mapping) or not all(isinstance(n, str) and n for n in (*rename, *rename.values())):
         raise TypeError(f"`rename` is {rename!r}; give a mapping from names in the file to names in the field, such as {{'usol': 'u'}}.")
     missing = [n for n in rename if n not in names]
     if missing: raise ValueError(f"`rename` mentions {missing}; the file has {_shown(sorted(names))}.")
@@ -511,6 +521,13 @@ def _sort_out(arrays, names):
     arrays = {n: np.asarray(a) for n, a in arrays.items()}
     coords = {names[n]: a.ravel() for n, a in arrays.items() if names[n] in AXES and _is_line(a)}
     return coords, {names[n]: a for n, a in arrays.items() if _ALIASES.get(n, names[n]) not in AXES and a.dtype.kind in "fiubc"}
+
+# %% ../nbs/00b_files.ipynb #7abe96e0
+def _check_lines(arrays, names, coords, dims):
+    "Raise if coordinates that are needed are there as grids only."
+    grids = {names[n]: np.shape(a) for n, a in arrays.items() if names[n] in AXES and names[n] not in coords and np.size(a) > 1}
+    if not grids.keys() & set(dims or ("x", "t")): return
+    raise ValueError(f"`path` has {' and '.join(f'{d} of shape {shape}' for d, shape in grids.items())}, as from a meshgrid; coordinates must be one-dimensional, so keep of each the line along its own axis.")
 
 # %% ../nbs/00b_files.ipynb #7abe96e3
 def _guess_dims(shape, coords):
@@ -527,13 +544,13 @@ def _choose(variables, names):
     return [names.get(n, n) for n in wanted]
 
 # %% ../nbs/00b_files.ipynb #3fa598cd
-def _bag_to_dataset(arrays, variables, dims, coords):
+def _bag_to_dataset(arrays, variables, dims, coords, passed=()):
     "Named arrays and coordinates as a Dataset."
     def fits(array): return array.ndim == len(dims) if dims else _guess_dims(array.shape, coords)
     if variables is None: variables = [n for n, a in arrays.items() if fits(a)]
     missing = [n for n in variables if n not in arrays]
     if missing or not variables:
-        raise ValueError(f"`path` has arrays {_shown({n: a.shape for n, a in arrays.items()})} and coordinates {_shown({d: len(c) for d, c in coords.items()})}, "
+        raise ValueError(f"`path` has arrays {_shown({n: a.shape for n, a in arrays.items()})} and coordinates {_shown({d: len(c) for d, c in coords.items()})}{f' (passed over: {_shown(list(passed))}; what is inside structures and cells is read when it is saved as arrays of its own)' if passed else ''}, "
                          f"from which {missing or 'no'} unknowns can be made; give `dims`, `rename`, or coordinates such as x=....")
     axes = {n: dims or _guess_dims(arrays[n].shape, coords) for n in variables}
     return xr.Dataset({n: (_name_axes(arrays[n].shape, coords, axes[n]), arrays[n]) for n in variables}, coords=coords)
@@ -610,9 +627,18 @@ def _select(content, variables, rename, dims, coords):
     if isinstance(content, pd.DataFrame): content, names = _on_grid(content.rename(columns=names), chosen), {}
     if not labelled:
         found, arrays = _sort_out(content, names)
-        return _bag_to_dataset(arrays, chosen, dims, found | coords)
+        _check_lines(content, names, found | coords, dims)
+        return _bag_to_dataset(arrays, chosen, dims, found | coords, getattr(content, "passed", ()))
     content = _label(_in_order(content).rename({n: new for n, new in names.items() if n != new}), coords)
     return content if chosen is None else content[chosen]
+
+# %% ../nbs/00b_files.ipynb #0e074320
+def _check_alike(ds):
+    "Raise if some variables of a file have the axes of a field and others have not."
+    dims = [d for d in AXES if d in ds.dims]
+    whole = [n for n, u in ds.data_vars.items() if set(u.dims) == set(dims)]
+    strange = [n for n in ds.data_vars if n not in whole]
+    if strange and whole and {"x", "t"} <= set(dims): raise ValueError(f"`{strange[0]}` has axes {ds[strange[0]].dims}; every unknown and every known field must have all of {tuple(dims)}: leave it out with variables={_shown(whole)}.")
 
 # %% ../nbs/00b_files.ipynb #0e07432b
 def load(
@@ -627,4 +653,5 @@ def load(
     path, coords = _as_path(path), {d: _as_line(d, values) for d, values in coords.items()}
     content = _select(_read(path, chunks), variables, {} if rename is None else rename, dims, coords)
     _KNOWN_FLAT.clear() # the file may have changed since it was read last
+    if variables is None: _check_alike(content)
     with _reading(path, ValueError, TypeError): return check_field(content)

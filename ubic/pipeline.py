@@ -288,7 +288,7 @@ def discover(
     if validate == "pinn": need("torch", '"ubic[pinn]"') # before the search, not after it
     field, sentences = _heard(_prepared, field)
     if recipe is not None:
-        if settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join(settings)}, or the recipe.")
+        _check_alone(settings, denoise=denoise, derivative_order=derivative_order, power=power, max_size=max_size, solver=solver, time_limit=time_limit, mode=mode, tau0=tau0, time_order=time_order)
         found, used, more = _follow(recipe, field, target)
     else: found, used, more = _walk(field, target, denoise, derivative_order, time_order, dict(power=power, **settings), max_size, solver, {} if time_limit is None else dict(time_limit=time_limit), dict(mode=mode, tau0=tau0))
     for sentence in dict.fromkeys(sentences + more): warnings.warn(sentence, UbicWarning, stacklevel=2) # once, and in the name of the caller
@@ -296,6 +296,11 @@ def discover(
     return discovery if validate is None else _judged(discovery, validate)
 
 # %% ../nbs/10_pipeline.ipynb #9e49a277
+def _check_alone(settings, **others): # beside a recipe, settings other than the defaults would be ignored
+    usual = {name: parameter.default for name, parameter in signature(discover).parameters.items()}
+    given = [name for name, value in others.items() if value is not usual[name] and not (np.isscalar(value) and value == usual[name])]
+    if given or settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join([*given, *settings])}, or the recipe.")
+
 def _judged(discovery, how): # a discovery is not lost because it cannot be run
     from ubic.validation import validate
     try: return Discovery(discovery.selections, discovery.field, discovery.used, validate(discovery, with_=how))

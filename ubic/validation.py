@@ -383,7 +383,7 @@ def _read_rival(pde, chosen, dims, selections):
 
 # %% ../nbs/23_validation.ipynb #215829c6
 def _read_rivals(competitors, chosen, dims, selections): # given by the user
-    if isinstance(competitors, Mapping) or not hasattr(competitors, "__iter__"): raise TypeError(f"`competitors` must be a list of PDEs, found {'one mapping' if isinstance(competitors, Mapping) else repr(competitors)}; write [...] around it.")
+    if isinstance(competitors, (Mapping, str)) or not hasattr(competitors, "__iter__"): raise TypeError(f"`competitors` must be a list of PDEs, found {'one mapping' if isinstance(competitors, Mapping) else repr(competitors)}; write {'[[...]]' if isinstance(competitors, str) else '[...]'} around it.")
     read = []
     for i, pde in enumerate(competitors, 1):
         try: read.append(_read_rival(pde, chosen, dims, selections))

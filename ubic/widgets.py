@@ -176,6 +176,7 @@ def explore(
 ) -> Explorer:
     "See what another penalty, threshold or size would have chosen."
     if not isinstance(found, (Selection, Discovery)): raise TypeError(f"`found` must be a Selection or a Discovery, found {type(found).__name__}; make one with discover(field) or select(path).")
+    if target is not None and not isinstance(target, str): raise TypeError(f"`target` is a {type(target).__name__}; give the name of an unknown of a Discovery, or leave it out.")
     if isinstance(found, Selection) and target is not None: raise ValueError(f"`target` is {target!r}, but a Selection has one target only; leave it out.")
     if isinstance(found, Discovery) and target not in (None, *found): raise ValueError(f"`target` must be one of {', '.join(found)}, found {target!r}.")
     explorer = Explorer(found, live=live) if isinstance(found, Selection) else Explorer(found[target or next(iter(found))], found.used, live)

@@ -85,6 +85,19 @@ def test_rivals_run_beside_the_choice(found):
     assert "Running the equations" not in to_html(found)
 
 
+def test_subscripts_stand_below_the_line(found, tmp_path):
+    pytest.importorskip("websocket")
+    from browser import Browser, find_chromium
+    if find_chromium() is None: pytest.skip("no chromium")
+    (tmp_path / "report.html").write_text(to_html(found), encoding="utf-8")
+    browser, box = Browser(), "(e => {let b = e.getBoundingClientRect(); return [b.top, b.bottom]})"
+    try:
+        browser.open((tmp_path / "report.html").as_uri())
+        pairs = browser.ask(f"[...document.querySelectorAll('.equation msub')].map(e => [...e.children].map({box}))")
+    finally: browser.close()
+    assert len(pairs) >= 3 and all(lower[0] > base[0] + 3 and lower[1] > base[1] + 1 for base, lower in pairs)
+
+
 @pytest.mark.parametrize("other, words", [(-0.2, ["All runs diverge", "how long each run lasted"]), (0.1, ["The chosen PDE diverges", "behind the best of them"])])
 def test_runs_that_diverge(found, other, words):
     wrong = replace(found["u"], refit=replace(found["u"].refit, coef=np.array([-0.1, -1.0])))

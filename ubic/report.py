@@ -131,6 +131,7 @@ h1{font-size:1.9em;line-height:1.2;margin:0}h2{font-size:1.3em;margin:2em 0 .5em
 .verdict{font-weight:bold;padding:.1em .6em;border-radius:.3em;color:#fff;background:#555}.clear{background:#2b7a3d}.fragile{background:#a86500}.ambiguous{background:#a8322d}
 table{border-collapse:collapse;font-size:.88em;font-variant-numeric:tabular-nums}td,th{padding:.25em .7em;border-bottom:1px solid #ddd;text-align:right;vertical-align:top}thead th{border-bottom:2px solid #888}
 .facts td,.facts th{text-align:left}.facts td{overflow-wrap:anywhere}.facts th{white-space:nowrap;font-weight:600}.wide{overflow-x:auto}table,tr,figure,.equation{break-inside:avoid}.path :is(td,th):nth-child(2){text-align:left}
+math{font-family:'Cambria Math','STIX Two Math','Latin Modern Math','DejaVu Math TeX Gyre',math}
 figure{margin:1.2em 0;text-align:center}img{max-width:100%}figcaption{font-size:.85em;color:#555}code{font-size:.85em}
 @media print{body{font-size:10.5pt;max-width:none;margin:0;padding:0}.equation,.verdict{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}
 """

@@ -31,7 +31,7 @@ def test_the_number_of_windows_does_not_decide(burgers):
 
 def test_divergence_is_scored(burgers):
     validation = validate(burgers, competitors=[{"u_xx": -0.1, "u*u_x": -1.0}], fit_coefficients=False)
-    assert np.isinf(validation.scores["BIC"].iloc[1]) and validation.scores["diverged at"].iloc[1] > 0 and "diverges" in repr(validation)
+    assert np.isinf(validation.scores["BIC"].iloc[1]) and validation.scores["diverged after"].iloc[1] > 0 and "diverges" in repr(validation)
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,28 @@ def test_when_all_runs_diverge(backward):
     assert validation.sentences[0].startswith("All runs diverge, that of the chosen PDE ") and validation.sentences[0].endswith("so a simulation cannot judge these equations.")
     data, bars = validation.plot()
     lengths = [bar.get_width() for bar in bars.patches]
-    assert lengths == validation.scores["diverged at"].tolist() and min(lengths) > 0 and "lost at" in bars.texts[0].get_text() and bars.get_xlabel() == "time until the run diverges"
+    assert lengths == validation.scores["diverged after"].tolist() and min(lengths) > 0 and "lost after" in bars.texts[0].get_text() and bars.get_xlabel() == "time until the run diverges"
     assert len(data.collections) == 1 and data.get_title() == "long waves of the data"
     alone = validate(backward, competitors=[], fit_coefficients=False)
     assert alone.sentences[0].startswith("The run diverges ") and "this equation" in alone.sentences[0] and len(alone.plot()) == 2
+
+
+def test_divergence_is_timed_from_the_start_of_a_window(backward):
+    late = backward.field.assign_coords(t=backward.field.t + 100)
+    told = [validate(backward, field, competitors=[{"u_xx": other, "u*u_x": -1.0}], fit_coefficients=False) for other in (-0.2, 0.1) for field in (backward.field, late)]
+    for here, there in (told[:2], told[2:]):
+        time = here.scores["diverged after"].iloc[0]
+        assert there.scores["diverged after"].iloc[0] == pytest.approx(time) and f" {time:.3g} after its start" in here.sentences[0] and here.sentences == there.sentences
+    lost = validate(ubic.Discovery({"u": replace(backward["u"], refit=None)}, late, late), competitors=[{"u_xx": -0.1, "u*u_x": -1.0}], fit_coefficients=False)
+    assert f"u_t: u_xx, u*u_x diverges {lost.scores['diverged after'].iloc[1]:.3g} after its start." in lost.sentences and not any("t = " in sentence for sentence in lost.sentences)
+
+
+def test_files_of_old_are_read(burgers, tmp_path):
+    one = validate(burgers, competitors=[])
+    old = one.scores.rename(columns={"diverged after": "diverged at"})
+    object.__setattr__(one, "scores", old)
+    again = ubic.Validation.load(one.save(tmp_path/"old.npz"))
+    assert list(again.scores)[-1] == "diverged after" and again.wins and again.sentences[0].startswith("It reproduces")
 
 
 def test_when_only_the_chosen_run_diverges(backward):

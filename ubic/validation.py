@@ -423,13 +423,16 @@ def _named(pde): return "; ".join(f"{left}: {', '.join(map(str, terms))}" for le
 @dataclass(frozen=True, eq=False)
 class Validation(Result):
     "How well the chosen PDE and its competitors reproduce the data."
-    scores: pd.DataFrame # one row per PDE, the chosen one first: terms, size, BIC, how far behind the best, what is left in units of the noise, time of divergence
+    scores: pd.DataFrame # one row per PDE, the chosen one first: terms, size, BIC, how far behind the best, what is left in units of the noise, time from the start of its window until it diverged
     equations: list # the chosen PDE, with coefficients as fitted to the states
     field: xr.Dataset | None # its runs
     data: xr.Dataset # on the same grid
     how: str # "simulate" or "pinn"
     remarks: tuple = () # what else there is to say
     tolerance: float = 0.02 # by which chance alone moves what is left
+
+    def __post_init__(self): # files of old call this column by another name
+        if "diverged at" in self.scores: object.__setattr__(self, "scores", self.scores.rename(columns={"diverged at": "diverged after"}))
 
     @property
     def wins(self): return bool(np.isfinite(self.scores["BIC"].iloc[0]) and self.scores["BIC"].iloc[0] <= self.scores["BIC"].min() + _EQUAL) # the chosen PDE
@@ -454,17 +457,17 @@ class Validation(Result):
 
 # %% ../nbs/23_validation.ipynb #cc82c2e1
 def _told(gap, lost): # of a competitor
-    if np.isfinite(lost): return f"diverges at t = {lost:.3g}"
+    if np.isfinite(lost): return f"diverges {lost:.3g} after its start"
     if abs(gap) < _EQUAL: return "cannot be told apart from it"
     return "is ahead" if not np.isfinite(gap) else f"is {gap:.4g} behind in BIC" if gap > 0 else f"is {-gap:.4g} ahead in BIC"
 
 def _sentences(self):
     best, alone = self.scores.iloc[0], len(self.scores) == 1
-    if not np.isfinite(self.scores["BIC"]).any(): yield f"{'The run diverges' if alone else 'All runs diverge, that of the chosen PDE'} {best['diverged at']:.3g} after its start, so a simulation cannot judge {'this equation' if alone else 'these equations'}."
-    elif np.isfinite(best["diverged at"]): yield f"The chosen PDE diverges at t = {best['diverged at']:.3g}."
+    if not np.isfinite(self.scores["BIC"]).any(): yield f"{'The run diverges' if alone else 'All runs diverge, that of the chosen PDE'} {best['diverged after']:.3g} after its start, so a simulation cannot judge {'this equation' if alone else 'these equations'}."
+    elif np.isfinite(best["diverged after"]): yield f"The chosen PDE diverges {best['diverged after']:.3g} after its start."
     elif self.reproduces: yield f"It reproduces the data{'' if self.wins else ', but not as well as another'}: what is left is {self.left:.3f} times the noise."
     else: yield f"It does not reproduce the data: {self.left:.3g} times the noise is left."
-    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'] if np.isfinite(other['BIC']) else np.inf, other['diverged at'])}."
+    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'] if np.isfinite(other['BIC']) else np.inf, other['diverged after'])}."
     yield from self.remarks
 
 Validation.sentences = property(lambda self: list(_sentences(self)))
@@ -475,7 +478,7 @@ Validation._repr_html_ = lambda self: "".join([f"<p>${escape(equation.latex)}$</
 def _scores(candidates, bic, left, lost): # the table
     bic = np.array(bic)
     return pd.DataFrame({"terms": list(map(_named, candidates)), "size": [sum(map(len, pde.values())) for pde in candidates], "BIC": bic, "behind": bic - bic.min() if np.isfinite(bic.min()) else bic,
-                         "left / noise": np.array(left), "diverged at": [np.nan if time is None else time for time in lost]})
+                         "left / noise": np.array(left), "diverged after": [np.nan if time is None else time for time in lost]})
 
 def _shown(twin, frames, t): # a field again
     if frames is None: return None
@@ -643,5 +646,5 @@ def _bars(validation, ax): # behind the chosen PDE, or behind the best if that d
     _lines(validation, ax, shown, words, ["0.75" if i == 0 else "#9ecae1" if gap > 0 else "#fdae6b" for i, gap in enumerate(shown)], f"BIC behind the {'chosen' if runs else 'best'} PDE")
 
 def _durations(validation, ax): # nothing to score: how long each run lasted
-    lost = validation.scores["diverged at"].fillna(0)
-    _lines(validation, ax, lost, [("chosen, " if i == 0 else "") + f"lost at {time:.3g}" for i, time in enumerate(lost)], ["0.75", *["#9ecae1"]*(len(lost) - 1)], "time until the run diverges")
+    lost = validation.scores["diverged after"].fillna(0)
+    _lines(validation, ax, lost, [("chosen, " if i == 0 else "") + f"lost after {time:.3g}" for i, time in enumerate(lost)], ["0.75", *["#9ecae1"]*(len(lost) - 1)], "time until the run diverges")

@@ -82,12 +82,37 @@ def doubtful(found, *rivals): return ubic.Discovery({"u": replace(found["u"], ri
 
 
 def test_rivals_of_the_verdict_compete(burgers):
-    found = doubtful(burgers, "u_x u_xx", "u*u_x", "u_xxxx u^3")
+    found = doubtful(burgers, "u_x u_xx", "u*u_x", "u_xxxx u^3", "v_x")
     validation = validate(found)
-    assert found["u"].verdict == "ambiguous" and list(validation.scores["terms"]) == ["u_t: u_xx, u*u_x", "u_t: u_x, u_xx, u*u_x", "u_t: u*u_x", "u_t: u_x, u_xx"] # one of them is a neighbour, too
-    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx; u_t: u*u_x." in validation.sentences and any(sentence.startswith("Not run") and "u_xxxx, u^3" in sentence for sentence in validation.sentences)
+    assert found["u"].verdict == "ambiguous" and list(validation.scores["terms"]) == ["u_t: u_xx, u*u_x", "u_t: u_x, u_xx, u*u_x", "u_t: u*u_x", "u_t: u_x, u_xx", "u_t: u_xxxx, u^3"] # one of them is a neighbour, too
+    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx; u_t: u*u_x; u_t: u_xxxx, u^3." in validation.sentences and any(sentence.startswith("Not run") and "u_t: v_x;" in sentence for sentence in validation.sentences)
     assert validation.wins and not any("there once" in sentence for sentence in validation.sentences)
-    assert len(validate(found, competitors=[]).scores) == 1 and len(validate(found["u"], burgers.field).scores) == 4 and len(validate(burgers).scores) == 3
+    assert len(validate(found, competitors=[]).scores) == 1 and len(validate(found["u"], burgers.field).scores) == 5 and len(validate(burgers).scores) == 3
+
+
+def single_mode(u, noise):
+    x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    return ubic.discover(ubic.add_noise(ubic.as_field(u(x[:, None], t), x=x, t=t), noise, seed=0))
+
+
+@pytest.mark.parametrize("u, noise", [(lambda x, t: np.sin(x - t), 10), (lambda x, t: np.exp(-t)*np.sin(x), 1)], ids=["mode", "heat"])
+def test_rivals_beyond_the_last_library_are_run(u, noise):
+    found = single_mode(u, noise)
+    rivals, validation = found["u"].rivals, validate(found)
+    candidates = set(map(str, found["u"].path.system.terms))
+    assert rivals and any(not set(map(str, terms)) <= candidates for terms in rivals)
+    ran = dict(zip(validation.scores["terms"], validation.scores["left / noise"]))
+    for terms in rivals[:5]: assert np.isfinite(ran["u_t: " + ", ".join(map(str, terms))])
+    assert not any(sentence.startswith("Not run") for sentence in validation.sentences) and any(sentence.startswith("Among the competitors") for sentence in validation.sentences)
+    assert len(validate(found, competitors=rivals[:1]).scores) == 2
+
+
+def test_a_rival_of_second_order_is_fitted():
+    x, t = np.arange(96)*20/96, np.linspace(0, 6, 90)
+    standing = sum(np.cos(k*2*np.pi*x/20 + k)[:, None]*np.cos(1.5*k*2*np.pi/20*t + 2*k)/k for k in range(1, 5))
+    found = doubtful(ubic.discover(ubic.add_noise(ubic.as_field(standing, x=x, t=t), 10, seed=0), time_order=2, terms=["u", "u_x", "u^2", "u_xx"]), "u_xxxx u")
+    validation = validate(found)
+    assert validation.scores["terms"].iloc[-1] == "u_tt: u_xxxx, u" and "the rivals of the verdict: u_tt: u_xxxx, u." in repr(validation)
 
 
 def test_many_rivals_are_not_all_run(burgers, monkeypatch):

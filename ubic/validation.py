@@ -8,6 +8,7 @@ __all__ = ['state_bic', 'Validation', 'validate', 'plot_validation']
 # %% ../nbs/23_validation.ipynb #6079fa5a
 import inspect
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,8 +24,9 @@ from tqdm import tqdm
 
 # %% ../nbs/23_validation.ipynb #9901796d
 from .denoise import noise_level
-from .field import _middle, check_field, check_whole, compute, space_dims, spacing
+from .field import UbicWarning, _middle, check_field, check_whole, compute, space_dims, spacing
 from .files import _as_path
+from .library import weak
 from .pipeline import Discovery
 from .criterion import Selection
 from .saving import Result
@@ -360,18 +362,27 @@ def _unknown(left): return left.partition("_")[0]
 def _selections(found): return [found] if isinstance(found, Selection) else list(found.values())
 
 # %% ../nbs/23_validation.ipynb #baac1a00
-def _from_terms(terms, selections): # with coefficients fitted to the system of the discovery
+def _from_terms(terms, selections, data): # with coefficients fitted to the system of the discovery
     if len(selections) > 1: raise ValueError(f"`pde` is a list of terms, but there are {len(selections)} unknowns; write {{'u': {{'u_xx': 0.1}}, ...}}.")
-    return _fitted_terms(selections[0], terms)
+    one, names = selections[0], set(map(str, terms))
+    return _fitted_terms(one, terms, data if any(names == set(map(str, rival)) for rival in one.rivals or ()) else None)
 
-def _fitted_terms(one, terms):
-    path = best_subsets(one.path.system.only(list(map(str, terms))))
+def _own_system(target, terms, data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UbicWarning) # discovery has warned of these data
+        return weak(data, _unknown(target), terms=terms, time_order=parse_term(target).order)
+
+def _fitted_terms(one, terms, data=None): # the field is needed for terms that the system has not
+    system, names = one.path.system, list(map(str, terms))
+    known = data is None or set(names) <= set(map(str, system.terms))
+    path = best_subsets(system.only(names) if known else _own_system(system.target, terms, data))
+    if path.sizes[-1] < len(names): raise ValueError(f"`terms` {', '.join(names)} cannot be told apart on these data; leave some of them out.")
     return dict(zip(map(str, path.terms(-1)), path.coef[-1]))
 
 # %% ../nbs/23_validation.ipynb #4c3b1987
-def _read_rival(pde, chosen, dims, selections):
+def _read_rival(pde, chosen, dims, selections, data):
     if callable(getattr(pde, "pde", None)): pde = pde.pde()
-    if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections)
+    if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections, data)
     if not isinstance(pde, Mapping) or not pde: raise TypeError(f"`pde` must be a mapping such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
     if not all(isinstance(terms, Mapping) for terms in pde.values()): pde = {next(iter(chosen)): pde}
     read = _read(pde)
@@ -382,11 +393,11 @@ def _read_rival(pde, chosen, dims, selections):
     return read
 
 # %% ../nbs/23_validation.ipynb #215829c6
-def _read_rivals(competitors, chosen, dims, selections): # given by the user
+def _read_rivals(competitors, chosen, dims, selections, data): # given by the user
     if isinstance(competitors, Mapping) or not hasattr(competitors, "__iter__"): raise TypeError(f"`competitors` must be a list of PDEs, found {'one mapping' if isinstance(competitors, Mapping) else repr(competitors)}; write [...] around it.")
     read = []
     for i, pde in enumerate(competitors, 1):
-        try: read.append(_read_rival(pde, chosen, dims, selections))
+        try: read.append(_read_rival(pde, chosen, dims, selections, data))
         except (TypeError, ValueError) as error: raise type(error)(re.sub("`(pde|terms)`", f"`competitors`, number {i},", str(error)).replace("`initial`", "`data`")) from None
     return read
 
@@ -403,16 +414,19 @@ _MOST_RIVALS = 5
 
 def _key(pde): return frozenset((left, frozenset(map(str, right))) for left, right in pde.items())
 
-def _doubted(selections, candidates): # equations that the verdict cannot tell from the chosen one, beside the candidates; and what to say of them
+def _rival(one, terms, data): # its equation, or None where there is no fit
+    try: return _read({one.path.system.target: _fitted_terms(one, terms, data)})
+    except ValueError: return None
+
+def _doubted(selections, candidates, data): # equations that the verdict cannot tell from the chosen one, beside the candidates; and what to say of them
     chosen, known = candidates[0], set(map(_key, candidates))
     rivals = [(one, terms) for one in selections for terms in one.rivals or ()]
-    strange = [(one, terms) for one, terms in rivals if not set(map(str, terms)) <= set(map(str, one.path.system.terms))]
-    able = [pair for pair in rivals if pair not in strange][:_MOST_RIVALS]
-    pdes = [chosen | _read({one.path.system.target.removesuffix('_t'): _fitted_terms(one, terms)}) for one, terms in able]
-    listed = lambda pairs: "; ".join(f"{one.path.system.target}: {', '.join(map(str, terms))}" for one, terms in pairs)
-    told = [f"Among the competitors are the rivals of the verdict: {listed(able)}."] if able else []
-    if strange: told.append(f"Not run, because the last library had not all of their terms, are the rivals {listed(strange)}; give them as `competitors`, with coefficients.")
-    if len(rivals) > len(able) + len(strange): told.append(f"Of the {len(rivals)} rivals of the verdict only {len(able)} were run; give the others as `competitors`.")
+    fitted = [(one, terms, _rival(one, terms, data)) for one, terms in rivals[:_MOST_RIVALS]]
+    pdes = [chosen | pde for *_, pde in fitted if pde]
+    listed = lambda able: "; ".join(f"{one.path.system.target}: {', '.join(map(str, terms))}" for one, terms, pde in fitted if bool(pde) is able)
+    told = [f"Among the competitors are the rivals of the verdict: {listed(True)}."] if pdes else []
+    if listed(False): told.append(f"Not run, because there is no fit of them to these data, are the rivals {listed(False)}; give them as `competitors`, with coefficients.")
+    if len(rivals) > len(fitted): told.append(f"Of the {len(rivals)} rivals of the verdict only {len(pdes)} were run; give the others as `competitors`.")
     return [pde for pde in pdes if _key(pde) not in known], told
 
 # %% ../nbs/23_validation.ipynb #d2f64b0c
@@ -572,8 +586,8 @@ def validate(
     for name, value in (("periodic", periodic), ("fit_coefficients", fit_coefficients)):
         if not isinstance(value, (bool, type(None)) if name == "periodic" else bool): raise TypeError(f"`{name}` is {value!r}; give True or False.")
     candidates, data = _check_arguments(found, data, with_)
-    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found))]
-    rivals, doubts = _doubted(_selections(found), candidates) if competitors is None else ([], [])
+    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found), data)]
+    rivals, doubts = _doubted(_selections(found), candidates, data) if competitors is None else ([], [])
     candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])
     if with_ == "simulate":
         if settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")

@@ -107,6 +107,15 @@ def test_rivals_beyond_the_last_library_are_run(u, noise):
     assert len(validate(found, competitors=rivals[:1]).scores) == 2
 
 
+def test_small_gaps_have_a_plain_axis(burgers):
+    chosen = validate(burgers, competitors=[{"u*u_x": -1.0}])
+    for gaps, scale in (([0, 7.3, 0.1], "linear"), ([0, -9, np.inf], "symlog"), ([0, -4, np.inf], "linear"), ([0, 7.3, 700], "symlog")):
+        bars = replace(chosen, scores=chosen.scores.iloc[[0, 1, 1]].assign(BIC=np.array(gaps) - 100.0)).plot()[-1]
+        bars.figure.canvas.draw()
+        assert bars.get_xscale() == scale and len(bars.get_xticks()) > 2 and not any("." in text.get_text() and "10^" in text.get_text() for text in bars.get_xticklabels())
+        assert [text.get_text().splitlines()[-1] for text in bars.texts] == ["chosen", *("diverges" if np.isinf(gap) else "as good" if gap == 0.1 else f"{gap:+.3g}" for gap in gaps[1:])]
+
+
 def test_a_rival_of_second_order_is_fitted():
     x, t = np.arange(96)*20/96, np.linspace(0, 6, 90)
     standing = sum(np.cos(k*2*np.pi*x/20 + k)[:, None]*np.cos(1.5*k*2*np.pi/20*t + 2*k)/k for k in range(1, 5))

@@ -654,9 +654,9 @@ def _bars(validation, ax): # behind the chosen PDE, or behind the best if that d
     runs = np.isfinite(bic.iloc[0])
     gaps = bic - (bic.iloc[0] if runs else bic.min())
     shown = gaps.where(np.isfinite(gaps), 2*(gaps[np.isfinite(gaps)].abs().max() or 1.0))
-    words = [f"{gap:+.3g}" if gap and np.isfinite(gap) else "diverges" if gap else "as good" if runs else "the best" for gap in gaps]
+    words = ["diverges" if not np.isfinite(gap) else "as good" if runs and abs(gap) < _EQUAL else f"{gap:+.3g}" if gap else "the best" for gap in gaps]
     words[0] = "chosen" if runs else "chosen, diverges"
-    ax.set_xscale("symlog", linthresh=10)
+    if shown.abs().max() > 10: ax.set_xscale("symlog", linthresh=10) # else it would have one odd tick
     _lines(validation, ax, shown, words, ["0.75" if i == 0 else "#9ecae1" if gap > 0 else "#fdae6b" for i, gap in enumerate(shown)], f"BIC behind the {'chosen' if runs else 'best'} PDE")
 
 def _durations(validation, ax): # nothing to score: how long each run lasted

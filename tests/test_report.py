@@ -9,6 +9,7 @@ import pytest
 
 import ubic
 from ubic import report
+from ubic.criterion import Verdict
 from ubic.pipeline import Discovery
 from ubic.report import to_html, write_report
 from ubic.terms import Equation
@@ -83,6 +84,20 @@ def test_rivals_run_beside_the_choice(found):
     Balanced(page)
     assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx." in page and "<td>u_t: u_x, u_xx</td>" in page and "Running the equations" not in page and "fitted to the states:" in page
     assert "Running the equations" not in to_html(found)
+
+
+def test_rivals_and_weak_points_are_two_lists():
+    rivals, weak = ["u_x, u explain the data as well", "u_xxx explains the data as well"], ["u alone would do as well", "size 2 is 4.9 behind in UBIC"]
+    items = lambda sentences: "<ul>" + "".join(f"<li>{sentence}</li>" for sentence in sentences) + "</ul>"
+    assert report._reasons(Verdict("ambiguous", rivals + weak)) == items(rivals) + "<p>Besides, the choice has weak points:</p>" + items(weak)
+    assert report._reasons(Verdict("ambiguous", rivals)) == items(rivals) and report._reasons(Verdict("fragile", weak)) == items(weak) and report._reasons(Verdict("clear")) == ""
+
+
+@pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+def test_weak_points_of_a_doubtful_choice():
+    x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    page = to_html(ubic.discover(ubic.add_noise(ubic.as_field(np.sin(x[:, None] - t), x=x, t=t), 10, seed=0)))
+    assert re.search("from others:</p><ul><li>u_xxx explains the data as well</li></ul><p>Besides, the choice has weak points:</p><ul><li>size 2 is .* behind in UBIC</li></ul>", page)
 
 
 def test_subscripts_stand_below_the_line(found, tmp_path):

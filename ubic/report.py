@@ -142,12 +142,17 @@ _meaning = {"clear": "No other equation that was tried explains the data as well
 
 def _listed(sentences): return "<ul>" + "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences) + "</ul>" if sentences else ""
 
+def _reasons(verdict): # rivals, and weak points apart from them
+    rivals = [reason for reason in verdict.reasons if reason.endswith("the data as well")]
+    weak = [reason for reason in verdict.reasons if reason not in rivals]
+    return _listed(rivals) + ("<p>Besides, the choice has weak points:</p>" if rivals and weak else "") + _listed(weak)
+
 def _answer(discovery, target, selection):
     verdict, error = selection.verdict, discovery.errors().get(target)
     advice = [sentence for sentence in selection.advice if sentence not in _ambiguity(selection)] # the verdict has said that
     if verdict == "ambiguous" and discovery.validation is None: advice.append('Running the equations may tell them apart: discover(field, validate="simulate"), or --validate simulate on the command line.')
     known = "" if error is None else f"<p>The true PDE of this field is known: {_errors(error)}</p>"
-    return (f"{_set_equation(selection.equation)}<p><span class='verdict {verdict}'>{verdict}</span> {_meaning[str(verdict)]}</p>{_listed(verdict.reasons)}{_listed(advice)}{known}")
+    return (f"{_set_equation(selection.equation)}<p><span class='verdict {verdict}'>{verdict}</span> {_meaning[str(verdict)]}</p>{_reasons(verdict)}{_listed(advice)}{known}")
 
 def _errors(error): return f"the mean error of the coefficients is {error.mean():.3g} %." if np.isfinite(error).all() else "its terms are others."
 

@@ -1,5 +1,7 @@
 """Report and explorer: what they show, that they need nothing from outside, and what happens when something is missing."""
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -9,6 +11,7 @@ import pytest
 
 import ubic
 from ubic import report
+from ubic.criterion import Verdict
 from ubic.pipeline import Discovery
 from ubic.report import to_html, write_report
 from ubic.terms import Equation
@@ -83,6 +86,35 @@ def test_rivals_run_beside_the_choice(found):
     Balanced(page)
     assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx." in page and "<td>u_t: u_x, u_xx</td>" in page and "Running the equations" not in page and "fitted to the states:" in page
     assert "Running the equations" not in to_html(found)
+
+
+def test_rivals_and_weak_points_are_two_lists():
+    rivals, weak = ["u_x, u explain the data as well", "u_xxx explains the data as well"], ["u alone would do as well", "size 2 is 4.9 behind in UBIC"]
+    items = lambda sentences: "<ul>" + "".join(f"<li>{sentence}</li>" for sentence in sentences) + "</ul>"
+    assert report._reasons(Verdict("ambiguous", rivals + weak)) == items(rivals) + "<p>Besides, the choice has weak points:</p>" + items(weak)
+    assert report._reasons(Verdict("ambiguous", rivals)) == items(rivals) and report._reasons(Verdict("fragile", weak)) == items(weak) and report._reasons(Verdict("clear")) == ""
+
+
+@pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+def test_weak_points_of_a_doubtful_choice():
+    x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    page = to_html(ubic.discover(ubic.add_noise(ubic.as_field(np.sin(x[:, None] - t), x=x, t=t), 10, seed=0)))
+    assert re.search("from others:</p><ul><li>u_xxx explains the data as well</li></ul><p>Besides, the choice has weak points:</p><ul><li>size 2 is .* behind in UBIC</li></ul>", page)
+
+
+def test_subscripts_stand_below_the_line(found, tmp_path):
+    pytest.importorskip("websocket")
+    from browser import Browser, find_chromium
+    if find_chromium() is None: pytest.skip("no chromium")
+    fonts = subprocess.run(["fc-list"], capture_output=True, text=True).stdout if shutil.which("fc-list") else ""
+    if not re.search("Math", fonts): pytest.skip("no font for formulas")
+    (tmp_path / "report.html").write_text(to_html(found), encoding="utf-8")
+    browser, box = Browser(), "(e => {let b = e.getBoundingClientRect(); return [b.top, b.bottom]})"
+    try:
+        browser.open((tmp_path / "report.html").as_uri())
+        pairs = browser.ask(f"[...document.querySelectorAll('.equation msub')].map(e => [...e.children].map({box}))")
+    finally: browser.close()
+    assert len(pairs) >= 3 and all(lower[0] > base[0] + 3 and lower[1] > base[1] + 1 for base, lower in pairs)
 
 
 @pytest.mark.parametrize("other, words", [(-0.2, ["All runs diverge", "how long each run lasted"]), (0.1, ["The chosen PDE diverges", "behind the best of them"])])

@@ -165,6 +165,17 @@ def test_result_shows_itself():
     assert found.plot()[-1].get_xlabel().startswith("support size")
 
 
+@pytest.mark.parametrize("coef", [[1.0, 0.0, 0.0], [1.0, 0.0, -2.0]])
+def test_the_tick_of_the_choice_is_clear_of_the_axis(coef):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3))
+    selection = ubic.select(ubic.best_subsets(ubic.LinearSystem(X, X @ coef + 0.1*rng.standard_normal(200), terms=["u", "u_x", "u_xx"])))
+    ax = selection.plot()
+    ax.figure.canvas.draw()
+    tick, = (text for text in ax.texts if text.get_text() == "✓")
+    assert selection.size == np.count_nonzero(coef) and ax.get_window_extent().x0 < tick.get_window_extent().x0
+
+
 def test_every_stage_shows_itself():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3))

@@ -31,7 +31,7 @@ def test_the_number_of_windows_does_not_decide(burgers):
 
 def test_divergence_is_scored(burgers):
     validation = validate(burgers, competitors=[{"u_xx": -0.1, "u*u_x": -1.0}], fit_coefficients=False)
-    assert np.isinf(validation.scores["BIC"].iloc[1]) and validation.scores["diverged at"].iloc[1] > 0 and "diverges" in repr(validation)
+    assert np.isinf(validation.scores["BIC"].iloc[1]) and validation.scores["diverged after"].iloc[1] > 0 and "diverges" in repr(validation)
 
 
 @pytest.fixture(scope="module")
@@ -47,10 +47,20 @@ def test_when_all_runs_diverge(backward):
     assert validation.sentences[0].startswith("All runs diverge, that of the chosen PDE ") and validation.sentences[0].endswith("so a simulation cannot judge these equations.")
     data, bars = validation.plot()
     lengths = [bar.get_width() for bar in bars.patches]
-    assert lengths == validation.scores["diverged at"].tolist() and min(lengths) > 0 and "lost at" in bars.texts[0].get_text() and bars.get_xlabel() == "time until the run diverges"
+    assert lengths == validation.scores["diverged after"].tolist() and min(lengths) > 0 and "lost after" in bars.texts[0].get_text() and bars.get_xlabel() == "time until the run diverges"
     assert len(data.collections) == 1 and data.get_title() == "long waves of the data"
     alone = validate(backward, competitors=[], fit_coefficients=False)
     assert alone.sentences[0].startswith("The run diverges ") and "this equation" in alone.sentences[0] and len(alone.plot()) == 2
+
+
+def test_divergence_is_timed_from_the_start_of_a_window(backward):
+    late = backward.field.assign_coords(t=backward.field.t + 100)
+    told = [validate(backward, field, competitors=[{"u_xx": other, "u*u_x": -1.0}], fit_coefficients=False) for other in (-0.2, 0.1) for field in (backward.field, late)]
+    for here, there in (told[:2], told[2:]):
+        time = here.scores["diverged after"].iloc[0]
+        assert there.scores["diverged after"].iloc[0] == pytest.approx(time) and f" {time:.3g} after its start" in here.sentences[0] and here.sentences == there.sentences
+    lost = validate(ubic.Discovery({"u": replace(backward["u"], refit=None)}, late, late), competitors=[{"u_xx": -0.1, "u*u_x": -1.0}], fit_coefficients=False)
+    assert f"u_t: u_xx, u*u_x diverges {lost.scores['diverged after'].iloc[1]:.3g} after its start." in lost.sentences and not any("t = " in sentence for sentence in lost.sentences)
 
 
 def test_when_only_the_chosen_run_diverges(backward):
@@ -64,12 +74,46 @@ def doubtful(found, *rivals): return ubic.Discovery({"u": replace(found["u"], ri
 
 
 def test_rivals_of_the_verdict_compete(burgers):
-    found = doubtful(burgers, "u_x u_xx", "u*u_x", "u_xxxx u^3")
+    found = doubtful(burgers, "u_x u_xx", "u*u_x", "u_xxxx u^3", "v_x")
     validation = validate(found)
-    assert found["u"].verdict == "ambiguous" and list(validation.scores["terms"]) == ["u_t: u_xx, u*u_x", "u_t: u_x, u_xx, u*u_x", "u_t: u*u_x", "u_t: u_x, u_xx"] # one of them is a neighbour, too
-    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx; u_t: u*u_x." in validation.sentences and any(sentence.startswith("Not run") and "u_xxxx, u^3" in sentence for sentence in validation.sentences)
+    assert found["u"].verdict == "ambiguous" and list(validation.scores["terms"]) == ["u_t: u_xx, u*u_x", "u_t: u_x, u_xx, u*u_x", "u_t: u*u_x", "u_t: u_x, u_xx", "u_t: u_xxxx, u^3"] # one of them is a neighbour, too
+    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx; u_t: u*u_x; u_t: u_xxxx, u^3." in validation.sentences and any(sentence.startswith("Not run") and "u_t: v_x;" in sentence for sentence in validation.sentences)
     assert validation.wins and not any("there once" in sentence for sentence in validation.sentences)
-    assert len(validate(found, competitors=[]).scores) == 1 and len(validate(found["u"], burgers.field).scores) == 4 and len(validate(burgers).scores) == 3
+    assert len(validate(found, competitors=[]).scores) == 1 and len(validate(found["u"], burgers.field).scores) == 5 and len(validate(burgers).scores) == 3
+
+
+def single_mode(u, noise):
+    x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    return ubic.discover(ubic.add_noise(ubic.as_field(u(x[:, None], t), x=x, t=t), noise, seed=0))
+
+
+@pytest.mark.parametrize("u, noise", [(lambda x, t: np.sin(x - t), 10), (lambda x, t: np.exp(-t)*np.sin(x), 1)], ids=["mode", "heat"])
+def test_rivals_beyond_the_last_library_are_run(u, noise):
+    found = single_mode(u, noise)
+    rivals, validation = found["u"].rivals, validate(found)
+    candidates = set(map(str, found["u"].path.system.terms))
+    assert rivals and any(not set(map(str, terms)) <= candidates for terms in rivals)
+    ran = dict(zip(validation.scores["terms"], validation.scores["left / noise"]))
+    for terms in rivals[:5]: assert np.isfinite(ran["u_t: " + ", ".join(map(str, terms))])
+    assert not any(sentence.startswith("Not run") for sentence in validation.sentences) and any(sentence.startswith("Among the competitors") for sentence in validation.sentences)
+    assert len(validate(found, competitors=rivals[:1]).scores) == 2
+
+
+def test_small_gaps_have_a_plain_axis(burgers):
+    chosen = validate(burgers, competitors=[{"u*u_x": -1.0}])
+    for gaps, scale in (([0, 7.3, 0.1], "linear"), ([0, -9, np.inf], "symlog"), ([0, -4, np.inf], "linear"), ([0, 7.3, 700], "symlog")):
+        bars = replace(chosen, scores=chosen.scores.iloc[[0, 1, 1]].assign(BIC=np.array(gaps) - 100.0)).plot()[-1]
+        bars.figure.canvas.draw()
+        assert bars.get_xscale() == scale and len(bars.get_xticks()) > 2 and not any("." in text.get_text() and "10^" in text.get_text() for text in bars.get_xticklabels())
+        assert [text.get_text().splitlines()[-1] for text in bars.texts] == ["chosen", *("diverges" if np.isinf(gap) else "as good" if gap == 0.1 else f"{gap:+.3g}" for gap in gaps[1:])]
+
+
+def test_a_rival_of_second_order_is_fitted():
+    x, t = np.arange(96)*20/96, np.linspace(0, 6, 90)
+    standing = sum(np.cos(k*2*np.pi*x/20 + k)[:, None]*np.cos(1.5*k*2*np.pi/20*t + 2*k)/k for k in range(1, 5))
+    found = doubtful(ubic.discover(ubic.add_noise(ubic.as_field(standing, x=x, t=t), 10, seed=0), time_order=2, terms=["u", "u_x", "u^2", "u_xx"]), "u_xxxx u")
+    validation = validate(found)
+    assert validation.scores["terms"].iloc[-1] == "u_tt: u_xxxx, u" and "the rivals of the verdict: u_tt: u_xxxx, u." in repr(validation)
 
 
 def test_many_rivals_are_not_all_run(burgers, monkeypatch):

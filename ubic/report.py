@@ -131,6 +131,7 @@ h1{font-size:1.9em;line-height:1.2;margin:0}h2{font-size:1.3em;margin:2em 0 .5em
 .verdict{font-weight:bold;padding:.1em .6em;border-radius:.3em;color:#fff;background:#555}.clear{background:#2b7a3d}.fragile{background:#a86500}.ambiguous{background:#a8322d}
 table{border-collapse:collapse;font-size:.88em;font-variant-numeric:tabular-nums}td,th{padding:.25em .7em;border-bottom:1px solid #ddd;text-align:right;vertical-align:top}thead th{border-bottom:2px solid #888}
 .facts td,.facts th{text-align:left}.facts td{overflow-wrap:anywhere}.facts th{white-space:nowrap;font-weight:600}.wide{overflow-x:auto}table,tr,figure,.equation{break-inside:avoid}.path :is(td,th):nth-child(2){text-align:left}
+math{font-family:'Cambria Math','STIX Two Math','Latin Modern Math','DejaVu Math TeX Gyre',math}
 figure{margin:1.2em 0;text-align:center}img{max-width:100%}figcaption{font-size:.85em;color:#555}code{font-size:.85em}
 @media print{body{font-size:10.5pt;max-width:none;margin:0;padding:0}.equation,.verdict{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}
 """
@@ -141,12 +142,17 @@ _meaning = {"clear": "No other equation that was tried explains the data as well
 
 def _listed(sentences): return "<ul>" + "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences) + "</ul>" if sentences else ""
 
+def _reasons(verdict): # rivals, and weak points apart from them
+    rivals = [reason for reason in verdict.reasons if reason.endswith("the data as well")]
+    weak = [reason for reason in verdict.reasons if reason not in rivals]
+    return _listed(rivals) + ("<p>Besides, the choice has weak points:</p>" if rivals and weak else "") + _listed(weak)
+
 def _answer(discovery, target, selection):
     verdict, error = selection.verdict, discovery.errors().get(target)
     advice = [sentence for sentence in selection.advice if sentence not in _ambiguity(selection)] # the verdict has said that
     if verdict == "ambiguous" and discovery.validation is None: advice.append('Running the equations may tell them apart: discover(field, validate="simulate"), or --validate simulate on the command line.')
     known = "" if error is None else f"<p>The true PDE of this field is known: {_errors(error)}</p>"
-    return (f"{_set_equation(selection.equation)}<p><span class='verdict {verdict}'>{verdict}</span> {_meaning[str(verdict)]}</p>{_listed(verdict.reasons)}{_listed(advice)}{known}")
+    return (f"{_set_equation(selection.equation)}<p><span class='verdict {verdict}'>{verdict}</span> {_meaning[str(verdict)]}</p>{_reasons(verdict)}{_listed(advice)}{known}")
 
 def _errors(error): return f"the mean error of the coefficients is {error.mean():.3g} %." if np.isfinite(error).all() else "its terms are others."
 

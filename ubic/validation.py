@@ -8,6 +8,7 @@ __all__ = ['state_bic', 'Validation', 'validate', 'plot_validation']
 # %% ../nbs/23_validation.ipynb #6079fa5a
 import inspect
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,8 +24,9 @@ from tqdm import tqdm
 
 # %% ../nbs/23_validation.ipynb #9901796d
 from .denoise import noise_level
-from .field import _middle, check_field, check_whole, compute, space_dims, spacing
+from .field import UbicWarning, _middle, check_field, check_whole, compute, space_dims, spacing
 from .files import _as_path
+from .library import weak
 from .pipeline import Discovery
 from .criterion import Selection
 from .saving import Result
@@ -360,18 +362,27 @@ def _unknown(left): return left.partition("_")[0]
 def _selections(found): return [found] if isinstance(found, Selection) else list(found.values())
 
 # %% ../nbs/23_validation.ipynb #baac1a00
-def _from_terms(terms, selections): # with coefficients fitted to the system of the discovery
+def _from_terms(terms, selections, data): # with coefficients fitted to the system of the discovery
     if len(selections) > 1: raise ValueError(f"`pde` is a list of terms, but there are {len(selections)} unknowns; write {{'u': {{'u_xx': 0.1}}, ...}}.")
-    return _fitted_terms(selections[0], terms)
+    one, names = selections[0], set(map(str, terms))
+    return _fitted_terms(one, terms, data if any(names == set(map(str, rival)) for rival in one.rivals or ()) else None)
 
-def _fitted_terms(one, terms):
-    path = best_subsets(one.path.system.only(list(map(str, terms))))
+def _own_system(target, terms, data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UbicWarning) # discovery has warned of these data
+        return weak(data, _unknown(target), terms=terms, time_order=parse_term(target).order)
+
+def _fitted_terms(one, terms, data=None): # the field is needed for terms that the system has not
+    system, names = one.path.system, list(map(str, terms))
+    known = data is None or set(names) <= set(map(str, system.terms))
+    path = best_subsets(system.only(names) if known else _own_system(system.target, terms, data))
+    if path.sizes[-1] < len(names): raise ValueError(f"`terms` {', '.join(names)} cannot be told apart on these data; leave some of them out.")
     return dict(zip(map(str, path.terms(-1)), path.coef[-1]))
 
 # %% ../nbs/23_validation.ipynb #4c3b1987
-def _read_rival(pde, chosen, dims, selections):
+def _read_rival(pde, chosen, dims, selections, data):
     if callable(getattr(pde, "pde", None)): pde = pde.pde()
-    if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections)
+    if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections, data)
     if not isinstance(pde, Mapping) or not pde: raise TypeError(f"`pde` must be a mapping such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
     if not all(isinstance(terms, Mapping) for terms in pde.values()): pde = {next(iter(chosen)): pde}
     read = _read(pde)
@@ -382,11 +393,11 @@ def _read_rival(pde, chosen, dims, selections):
     return read
 
 # %% ../nbs/23_validation.ipynb #215829c6
-def _read_rivals(competitors, chosen, dims, selections): # given by the user
+def _read_rivals(competitors, chosen, dims, selections, data): # given by the user
     if isinstance(competitors, (Mapping, str)) or not hasattr(competitors, "__iter__"): raise TypeError(f"`competitors` must be a list of PDEs, found {'one mapping' if isinstance(competitors, Mapping) else repr(competitors)}; write {'[[...]]' if isinstance(competitors, str) else '[...]'} around it.")
     read = []
     for i, pde in enumerate(competitors, 1):
-        try: read.append(_read_rival(pde, chosen, dims, selections))
+        try: read.append(_read_rival(pde, chosen, dims, selections, data))
         except (TypeError, ValueError) as error: raise type(error)(re.sub("`(pde|terms)`", f"`competitors`, number {i},", str(error)).replace("`initial`", "`data`")) from None
     return read
 
@@ -403,16 +414,19 @@ _MOST_RIVALS = 5
 
 def _key(pde): return frozenset((left, frozenset(map(str, right))) for left, right in pde.items())
 
-def _doubted(selections, candidates): # equations that the verdict cannot tell from the chosen one, beside the candidates; and what to say of them
+def _rival(one, terms, data): # its equation, or None where there is no fit
+    try: return _read({one.path.system.target: _fitted_terms(one, terms, data)})
+    except ValueError: return None
+
+def _doubted(selections, candidates, data): # equations that the verdict cannot tell from the chosen one, beside the candidates; and what to say of them
     chosen, known = candidates[0], set(map(_key, candidates))
     rivals = [(one, terms) for one in selections for terms in one.rivals or ()]
-    strange = [(one, terms) for one, terms in rivals if not set(map(str, terms)) <= set(map(str, one.path.system.terms))]
-    able = [pair for pair in rivals if pair not in strange][:_MOST_RIVALS]
-    pdes = [chosen | _read({one.path.system.target.removesuffix('_t'): _fitted_terms(one, terms)}) for one, terms in able]
-    listed = lambda pairs: "; ".join(f"{one.path.system.target}: {', '.join(map(str, terms))}" for one, terms in pairs)
-    told = [f"Among the competitors are the rivals of the verdict: {listed(able)}."] if able else []
-    if strange: told.append(f"Not run, because the last library had not all of their terms, are the rivals {listed(strange)}; give them as `competitors`, with coefficients.")
-    if len(rivals) > len(able) + len(strange): told.append(f"Of the {len(rivals)} rivals of the verdict only {len(able)} were run; give the others as `competitors`.")
+    fitted = [(one, terms, _rival(one, terms, data)) for one, terms in rivals[:_MOST_RIVALS]]
+    pdes = [chosen | pde for *_, pde in fitted if pde]
+    listed = lambda able: "; ".join(f"{one.path.system.target}: {', '.join(map(str, terms))}" for one, terms, pde in fitted if bool(pde) is able)
+    told = [f"Among the competitors are the rivals of the verdict: {listed(True)}."] if pdes else []
+    if listed(False): told.append(f"Not run, because there is no fit of them to these data, are the rivals {listed(False)}; give them as `competitors`, with coefficients.")
+    if len(rivals) > len(fitted): told.append(f"Of the {len(rivals)} rivals of the verdict only {len(pdes)} were run; give the others as `competitors`.")
     return [pde for pde in pdes if _key(pde) not in known], told
 
 # %% ../nbs/23_validation.ipynb #d2f64b0c
@@ -423,7 +437,7 @@ def _named(pde): return "; ".join(f"{left}: {', '.join(map(str, terms))}" for le
 @dataclass(frozen=True, eq=False)
 class Validation(Result):
     "How well the chosen PDE and its competitors reproduce the data."
-    scores: pd.DataFrame # one row per PDE, the chosen one first: terms, size, BIC, how far behind the best, what is left in units of the noise, time of divergence
+    scores: pd.DataFrame # one row per PDE, the chosen one first: terms, size, BIC, how far behind the best, what is left in units of the noise, time from the start of its window until it diverged
     equations: list # the chosen PDE, with coefficients as fitted to the states
     field: xr.Dataset | None # its runs
     data: xr.Dataset # on the same grid
@@ -454,17 +468,17 @@ class Validation(Result):
 
 # %% ../nbs/23_validation.ipynb #cc82c2e1
 def _told(gap, lost): # of a competitor
-    if np.isfinite(lost): return f"diverges at t = {lost:.3g}"
+    if np.isfinite(lost): return f"diverges {lost:.3g} after its start"
     if abs(gap) < _EQUAL: return "cannot be told apart from it"
     return "is ahead" if not np.isfinite(gap) else f"is {gap:.4g} behind in BIC" if gap > 0 else f"is {-gap:.4g} ahead in BIC"
 
 def _sentences(self):
     best, alone = self.scores.iloc[0], len(self.scores) == 1
-    if not np.isfinite(self.scores["BIC"]).any(): yield f"{'The run diverges' if alone else 'All runs diverge, that of the chosen PDE'} {best['diverged at']:.3g} after its start, so a simulation cannot judge {'this equation' if alone else 'these equations'}."
-    elif np.isfinite(best["diverged at"]): yield f"The chosen PDE diverges at t = {best['diverged at']:.3g}."
+    if not np.isfinite(self.scores["BIC"]).any(): yield f"{'The run diverges' if alone else 'All runs diverge, that of the chosen PDE'} {best['diverged after']:.3g} after its start, so a simulation cannot judge {'this equation' if alone else 'these equations'}."
+    elif np.isfinite(best["diverged after"]): yield f"The chosen PDE diverges {best['diverged after']:.3g} after its start."
     elif self.reproduces: yield f"It reproduces the data{'' if self.wins else ', but not as well as another'}: what is left is {self.left:.3f} times the noise."
     else: yield f"It does not reproduce the data: {self.left:.3g} times the noise is left."
-    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'] if np.isfinite(other['BIC']) else np.inf, other['diverged at'])}."
+    for _, other in self.scores.iloc[1:].iterrows(): yield f"{other['terms']} {_told(other['BIC'] - best['BIC'] if np.isfinite(other['BIC']) else np.inf, other['diverged after'])}."
     yield from self.remarks
 
 Validation.sentences = property(lambda self: list(_sentences(self)))
@@ -475,7 +489,7 @@ Validation._repr_html_ = lambda self: "".join([f"<p>${escape(equation.latex)}$</
 def _scores(candidates, bic, left, lost): # the table
     bic = np.array(bic)
     return pd.DataFrame({"terms": list(map(_named, candidates)), "size": [sum(map(len, pde.values())) for pde in candidates], "BIC": bic, "behind": bic - bic.min() if np.isfinite(bic.min()) else bic,
-                         "left / noise": np.array(left), "diverged at": [np.nan if time is None else time for time in lost]})
+                         "left / noise": np.array(left), "diverged after": [np.nan if time is None else time for time in lost]})
 
 def _shown(twin, frames, t): # a field again
     if frames is None: return None
@@ -569,8 +583,8 @@ def validate(
     for name, value in (("periodic", periodic), ("fit_coefficients", fit_coefficients)):
         if not isinstance(value, (bool, type(None)) if name == "periodic" else bool): raise TypeError(f"`{name}` is {value!r}; give True or False.")
     candidates, data = _check_arguments(found, data, with_)
-    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found))]
-    rivals, doubts = _doubted(_selections(found), candidates) if competitors is None else ([], [])
+    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found), data)]
+    rivals, doubts = _doubted(_selections(found), candidates, data) if competitors is None else ([], [])
     candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])
     if with_ == "simulate":
         if settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")
@@ -637,11 +651,11 @@ def _bars(validation, ax): # behind the chosen PDE, or behind the best if that d
     runs = np.isfinite(bic.iloc[0])
     gaps = bic - (bic.iloc[0] if runs else bic.min())
     shown = gaps.where(np.isfinite(gaps), 2*(gaps[np.isfinite(gaps)].abs().max() or 1.0))
-    words = [f"{gap:+.3g}" if gap and np.isfinite(gap) else "diverges" if gap else "as good" if runs else "the best" for gap in gaps]
+    words = ["diverges" if not np.isfinite(gap) else "as good" if runs and abs(gap) < _EQUAL else f"{gap:+.3g}" if gap else "the best" for gap in gaps]
     words[0] = "chosen" if runs else "chosen, diverges"
-    ax.set_xscale("symlog", linthresh=10)
+    if shown.abs().max() > 10: ax.set_xscale("symlog", linthresh=10) # else it would have one odd tick
     _lines(validation, ax, shown, words, ["0.75" if i == 0 else "#9ecae1" if gap > 0 else "#fdae6b" for i, gap in enumerate(shown)], f"BIC behind the {'chosen' if runs else 'best'} PDE")
 
 def _durations(validation, ax): # nothing to score: how long each run lasted
-    lost = validation.scores["diverged at"].fillna(0)
-    _lines(validation, ax, lost, [("chosen, " if i == 0 else "") + f"lost at {time:.3g}" for i, time in enumerate(lost)], ["0.75", *["#9ecae1"]*(len(lost) - 1)], "time until the run diverges")
+    lost = validation.scores["diverged after"].fillna(0)
+    _lines(validation, ax, lost, [("chosen, " if i == 0 else "") + f"lost after {time:.3g}" for i, time in enumerate(lost)], ["0.75", *["#9ecae1"]*(len(lost) - 1)], "time until the run diverges")

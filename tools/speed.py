@@ -51,7 +51,7 @@ def scores(first, second):
     clear = [table[table["verdict"] == "clear"]["ubic"] for table in (first, second)]
     if not clear[0].all(): raise SystemExit("A clear verdict was wrong on the scoreboard; change the paragraph in tools/speed.py.")
     return (f"- **Other equations.** On fourteen equations that are not in the paper, waves and complex fields among them, at 1 to 50 % noise and with one setting for all, `discover` finds the true equation in {first['ubic'].sum()} of {len(first)} runs, "
-            f"the best optimizer of PySINDy, with a threshold tuned in hindsight, in {peers}; and where the verdict says *clear*, it was right each time, in {len(clear[0])} runs. A second set of fields and seeds, which no decision about the package has seen, gives {second['ubic'].sum()} of {len(second)}, "
+            f"the best optimizer of PySINDy, with a threshold tuned in hindsight, in {peers}; and where the verdict says *clear*, it was right each time, in {len(clear[0])} runs. A second set of fields and seeds, which suggested none of its rules, gives {second['ubic'].sum()} of {len(second)}, "
             f"and {clear[1].sum()} of {len(clear[1])} ([scoreboard](beyond/scoreboard.ipynb)).")
 
 

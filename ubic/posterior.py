@@ -89,10 +89,8 @@ class Evidence(Result):
 
     def coefficients(self, k): # mean and standard deviation in the units of the data
         support, system, belief = list(self.path.supports[k]), self.path.system, self.posteriors[k]
-        if self.mode == "paper": return belief.mean, belief.std
-        unit, R = system.scale[-1]/system.scale[support], system.R[:, support]/system.scale[support]
-        free = np.sqrt(belief.noise_variance*system.n/self.n*np.diag(np.linalg.pinv(R.T @ R, hermitian=True, rcond=1e-15))) # without the prior, which hides how badly similar terms are told apart
-        return belief.mean*unit, np.maximum(belief.std, free)*unit
+        unit = 1 if self.mode == "paper" else system.scale[-1]/system.scale[support]
+        return belief.mean*unit, belief.std*unit
 
     def table(self) -> pd.DataFrame:
         "One row per size: terms, BIC and uncertainty."
@@ -105,6 +103,7 @@ def _rows_counted(system, mode, n_eff):
     if not isinstance(n_eff, Real) or not n_eff > 1: raise ValueError(f"`n_eff` must be 'auto', None or a number above 1, found {n_eff!r}.")
     return float(min(n_eff, system.n))
 
+_flat = 1e12 # variance of a prior that says nothing, in units of the columns
 _floor = {"paper": 1e-26, "unit_free": 1e-10} # share of the target below which nothing is left to explain
 
 def _residuals(path, mode): # sums of squares, kept off zero
@@ -119,13 +118,15 @@ def evidence(
     mode: str = "unit_free", # or "paper"
     n_eff="auto", # rows to count: "auto" takes the system's own number in unit-free mode, None all rows, or a number
     prior_mean: str = "least_squares", # or "zero", the ridge variant
-    prior_cov=None, # function of the size giving the prior covariance; None for the identity
+    prior_cov=None, # function of the size giving the prior covariance; None for the identity, or for a flat prior (unit-free mode, least squares)
 ) -> Evidence:
     "Posterior, likelihood and uncertainty of every subset of a path."
     if not isinstance(path, SubsetPath): raise TypeError(f"`path` must be a SubsetPath, found {type(path).__name__}; make one with best_subsets(system).")
     if mode not in ("paper", "unit_free"): raise ValueError(f"`mode` must be 'unit_free' or 'paper', found {mode!r}.")
     if prior_cov is not None and not callable(prior_cov): raise TypeError(f"`prior_cov` must be a function of the size, found {type(prior_cov).__name__}; write lambda size: ... .")
     system = path.system
+    width = _flat if mode == "unit_free" and str(prior_mean) == "least_squares" else 1
+    if prior_cov is None: prior_cov = lambda size: width*np.eye(size)
     n = _rows_counted(system, mode, n_eff)
     rss, total = _residuals(path, mode)
     R = system.R/system.scale if mode == "unit_free" else system.R
@@ -134,7 +135,7 @@ def evidence(
     for support, coef, v in zip(path.supports, path.coef, variance):
         columns = list(support)
         known = coef*system.scale[columns]/system.scale[-1] if mode == "unit_free" else coef
-        beliefs.append(posterior(R[:, columns], R[:, -1], v, prior_mean, prior_cov and prior_cov(len(support)), n/system.n, known))
+        beliefs.append(posterior(R[:, columns], R[:, -1], v, prior_mean, prior_cov(len(support)), n/system.n, known))
     likelihood = -n/2*(np.log(rss/total) if mode == "unit_free" else np.log(2*np.pi*rss/system.n) + 1)
     return Evidence(path, mode, n, beliefs, likelihood)
 

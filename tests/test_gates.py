@@ -99,6 +99,11 @@ def test_notebook_runs(path):
     run(tool("nbdev_test"), "--path", path, "--n_workers", "0", TQDM_DISABLE="1")
 
 
+def test_every_notebook_shows_a_full_run():
+    runs = json.loads((ROOT / "nbs" / "runs.json").read_text(encoding="utf-8"))
+    assert sorted(runs) == sorted(path.relative_to(ROOT).as_posix() for path in NOTEBOOKS), "`make paper` runs what is missing"
+
+
 @pytest.mark.parametrize("maker", ["contents", "shape", "readme", "badges"])
 def test_made_files_are_in_step(maker):
     run(sys.executable, ROOT / "tools" / f"{maker}.py", "--check")

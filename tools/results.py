@@ -1,5 +1,6 @@
 """Write RESULTS.md: every published number beside ours, which is read from the saved results of full runs and never typed in."""
 import argparse
+import json
 import math
 import sys
 from pathlib import Path
@@ -276,13 +277,21 @@ def outside(parts):
     return folded(f"{len(lines) - 2} reasons for {len(apart)} numbers", "\n".join(lines))
 
 
+def origin():
+    "Which full runs the notebooks show, in a sentence made from their record."
+    runs = json.loads((NBS / "runs.json").read_text(encoding="utf-8")).values()
+    days, packages = sorted({run["date"] for run in runs}), {run["package"] for run in runs}
+    used = f"one state of the package, {packages.pop()}" if len(packages) == 1 else f"{len(packages)} states of the package"
+    return f"The outputs of all {len(runs)} notebooks come from `make paper`, {' to '.join(dict.fromkeys((days[0], days[-1])))}, and from {used}; it took {sum(run['seconds'] for run in runs) / 3600:.1f} hours of notebooks, two at a time (`nbs/runs.json`)."
+
+
 def page(table):
     "The whole of RESULTS.md."
     parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
     summary = counted({title: rows for title, rows, _ in parts}, table)
-    opening = """# Results
+    opening = f"""# Results
 
-Every number of the paper and its supplement beside ours. This page is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in.
+Every number of the paper and its supplement beside ours. This page is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in. {origin()}
 
 Differences are relative to the published number. A tolerance is what we claim for it, in percent of it, or in its own units with the percentage in brackets: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree. Each section begins with how many numbers agree; the numbers themselves are folded below that.
 

@@ -396,6 +396,13 @@ TABLE = { # row → label → what is done, and what is to be expected
         "indefinite, on a path": (lambda: evidence(plain, prior_cov=lambda size: -np.eye(size)), E, "`prior_cov` must be positive definite"),
         "matrix instead of a function": (lambda: evidence(plain, prior_cov=np.eye(4)), K, "`prior_cov` must be a function"),
         "NaN": (lambda: posterior(X, y, 0.1, prior_cov=np.full((4, 4), np.nan)), E, "`prior_cov`.*NaN"),
+        "mean with NaN": (lambda: posterior(X, y, 0.1, prior_mean=[np.nan, 1, 1, 1]), E, "`prior_mean` has 1 values that are NaN"),
+        "infinite variance": (lambda: posterior(X, y, np.inf), E, "`noise_variance` is inf; give a finite number"),
+        "variance in words": (lambda: posterior(X, y, "a"), K, "`noise_variance` is 'a'; give a number"),
+        "no variance, dependent columns": (lambda: posterior(np.ones((5, 2)), np.ones(5), 0.0), E, "`noise_variance` is 0 and the columns of `R` are dependent"),
+        "weight below zero": (lambda: posterior(X, y, 0.1, weight=-1), E, "`weight` is -1"),
+        "target of another length": (lambda: posterior(X, y[:5], 0.1), E, "`R` must have rows and columns and `q` one value for each row"),
+        "columns without rows": (lambda: posterior(y, y, 0.1), E, "`R` must have rows and columns"),
         "unknown mean": (lambda: posterior(X, y, 0.1, prior_mean="ridge"), E, "`prior_mean`.*found 'ridge'"),
     },
     40: {

@@ -262,3 +262,11 @@ def test_reader_that_went_away():
     done = subprocess.Popen([sys.executable, "-m", "ubic.cli", "data", "kdv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     done.stdout.close()
     assert done.stderr.read() == "" and done.wait(timeout=60) == 0
+
+
+def test_a_reader_that_leaves_early_costs_no_file(tmp_path):
+    places = {option: tmp_path/f"found.{kind}" for option, kind in (("--save", "npz"), ("--figure", "png"), ("--report", "html"))}
+    done = subprocess.Popen([sys.executable, "-m", "ubic.cli", "discover", "burgers", "--noise", "30", *(str(part) for place in places.items() for part in place)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done.stdout.close()
+    assert "Traceback" not in done.stderr.read() and done.wait(timeout=300) == 0
+    assert all(place.stat().st_size > 0 for place in places.values())

@@ -117,9 +117,10 @@ def _tell(what): print(what, file=sys.stderr)
 
 # %% ../nbs/12_cli.ipynb #8f38cede
 def _as_text(found):
+    from ubic.criterion import _formats
     from ubic.report import _errors
     for target, selection in found.items():
-        print(_as_options(selection, found.field), "", selection.table().to_string(float_format="{:.4g}".format), "", sep="\n")
+        print(_as_options(selection, found.field), "", selection.table().to_string(formatters=_formats), "", sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"The true PDE is known: {_errors(error)}", "", sep="\n")
     for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last, found.field))
@@ -216,6 +217,14 @@ def _check_out(path):
     if not folder.is_dir(): raise ValueError(f"`--out` is {path!r}, but there is no folder {str(folder)!r}; make it first.")
     if kind != ".zarr": _check_place("--out", path)
 
+# %% ../nbs/12_cli.ipynb #81458d07
+@contextmanager
+def _piped():
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 # %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
     from ubic.report import write_report
@@ -223,7 +232,7 @@ def _discover(args):
     if args.figure: _check_figure(args.figure)
     if args.save: _check_save(args)
     found = _find(args)
-    _as_json(found) if args.json else _as_text(found)
+    with _piped(): _as_json(found) if args.json else _as_text(found)
     with _as_option("--save"):
         if args.save:
             _make_folder(args.save)
@@ -303,9 +312,7 @@ def _run(args):
     try:
         with warnings.catch_warnings():
             warnings.showwarning = partial(_warn, args)
-            _commands[args.command](args)
-            sys.stdout.flush()
-    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            with _piped(): _commands[args.command](args)
     except (ValueError, TypeError, ImportError, OSError) as error: return _tell(f"ubic: {_as_options(error, args.apart)}") or 2
     except MemoryError: return _tell("ubic: the data do not fit into memory; keep them in a .nc or .zarr file and add --chunks.") or 2
     except KeyboardInterrupt: return _tell("ubic: interrupted.") or 130

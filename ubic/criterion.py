@@ -167,9 +167,11 @@ def _sentences(self): # verdict and advice, to be read below the equation
 
 def _show_text(self): return "\n".join([str(self.equation), _summary(self), *self.sentences])
 
+_formats = {"BIC": "{:.1f}".format, "uncertainty": "{:.4g}".format, "UBIC": "{:.1f}".format} # of the table, where it is shown
+
 def _show_html(self):
     advice = "".join(f"<p><em>{escape(sentence)}</em></p>" for sentence in self.sentences)
-    return f"<p>${escape(self.equation.latex)}$</p><p>{escape(_summary(self))}</p>{advice}{self.table().to_html(float_format='{:.4g}'.format)}"
+    return f"<p>${escape(self.equation.latex)}$</p><p>{escape(_summary(self))}</p>{advice}{self.table().to_html(formatters=_formats)}"
 
 Selection.sentences = property(_sentences)
 Selection.__repr__ = Selection.__str__ = _show_text
@@ -325,7 +327,7 @@ def _weak_points(self, simpler):
     if self.unexplained: yield self.unexplained
     for term, c, std in zip(self.terms, self.coef, self.std):
         if abs(c) < 2*std: yield f"the coefficient of {term} is hardly different from zero"
-    if self.evidence.n < 5*self.size: yield f"{self.evidence.n:.0f} independent rows for {self.size} coefficients"
+    if self.evidence.n < 5*self.size: yield f"{self.evidence.n:.0f} independent rows for {self.size} coefficient{'s' if self.size > 1 else ''}"
 
 # %% ../nbs/09_criterion.ipynb #f8d72395
 def _prolonged(self): # the same choice on a path that goes on to all sizes, by forward and backward steps
@@ -335,7 +337,7 @@ def _prolonged(self): # the same choice on a path that goes on to all sizes, by 
     if not more: return self
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UbicWarning) # about sizes that nobody asked for
-        rest = evidence(_path(path.system, more), old.mode, old.n)
+        rest = evidence(_path(path.system, more), old.mode, old.n, old.prior_mean)
         new = replace(old, path=_path(path.system, path.supports + more), posteriors=old.posteriors + rest.posteriors, log_likelihood=np.append(old.log_likelihood, rest.log_likelihood))
         lam_max = _largest_lambda(new, self.gamma)
     _, lam, trace = tune(new.bic, new.uncertainty, new.path.sizes, lam_max, self.gamma, self.tau0, self.n_delta)

@@ -123,7 +123,7 @@ def _check_names(ds):
     "Unknowns need names that terms such as `u*u_x` can hold."
     if not ds.data_vars: raise ValueError("`ds` has no variables; a field needs at least one unknown.")
     bad = [n for n in map(str, ds.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
-    if bad: raise ValueError(f"`ds` has unknowns named {_shown(bad)}; rename them to letters and digits starting with a letter, such as 'u'.")
+    if bad: raise ValueError(f"`ds` has unknowns named {_shown(bad)}; rename them to letters from a to z and digits, a letter first, such as 'u'.")
 
 # %% ../nbs/00_field.ipynb #79c3e1b7
 _MIN_POINTS = 3

@@ -588,7 +588,7 @@ def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
     numbers = pd.to_numeric(column, errors="coerce")
     bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
-    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {_shown(str(column[bad.idxmax()]))} in row {bad.idxmax() + 1} below the header; {'give numbers there, such as seconds since the start' if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
+    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {_shown(str(column[bad.idxmax()]))} in row {bad.idxmax() + 1} below the header; {'give numbers there' + ', such as seconds since the start'*(name == 't') if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
     return numbers.to_numpy()
 
 def _on_grid(table, variables):

@@ -217,7 +217,7 @@ def _exchange(look, terms): # the same look with other terms of their size
     k = int(np.flatnonzero(path.sizes == len(support))[0])
     path = _path(path.system, [support if i == k else s for i, s in enumerate(path.supports)], solver=path.solver, exact=path.exact and support == path.supports[k], certificate=path.certificate)
     told = f"Least squares alone would choose {_listed(look.terms)}; with the noise in all terms taken into account, {_listed(terms)} {'explains' if len(terms) == 1 else 'explain'} the data better."
-    return replace(look, evidence=evidence(path, look.evidence.mode), k=k, advice=[told]) # what was advised concerned the other choice
+    return replace(look, evidence=evidence(path, look.evidence.mode, look.evidence.n, look.evidence.prior_mean), k=k, advice=[told]) # what was advised concerned the other choice
 
 def _listed(terms): return ", ".join(map(str, terms))
 

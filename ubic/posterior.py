@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from numbers import Real
 import numpy as np
 import pandas as pd
-from .field import UbicWarning
+from .field import UbicWarning, check_positive
 from .saving import Result
 from .subsets import SubsetPath
 from .system import _check_numbers
@@ -41,6 +41,15 @@ def _root_of_prior(prior_cov, size, name="prior_cov"): # inverse of the Cholesky
     if smallest <= 0: raise ValueError(f"`{name}` must be positive definite, but its smallest eigenvalue is {smallest:.3g}.")
     return np.linalg.inv(np.linalg.cholesky(cov))
 
+# %% ../nbs/08_posterior.ipynb #5eeeb111
+def _check_regression(R, q, noise_variance):
+    R, q = _check_numbers("R", R), _check_numbers("q", q)
+    if R.ndim != 2 or q.shape != R.shape[:1]: raise ValueError(f"`R` must have rows and columns and `q` one value for each row, found shapes {R.shape} and {q.shape}.")
+    if not isinstance(noise_variance, Real): raise TypeError(f"`noise_variance` is {noise_variance!r}; give a number that is not negative.")
+    if not 0 <= noise_variance < np.inf: raise ValueError(f"`noise_variance` is {noise_variance}; give a finite number that is not negative.")
+    if noise_variance == 0 and np.linalg.matrix_rank(R) < R.shape[1]: raise ValueError("`noise_variance` is 0 and the columns of `R` are dependent, so that nothing tells them apart; give a positive number, or leave columns out.")
+    return R, q
+
 # %% ../nbs/08_posterior.ipynb #5eeeb11f
 def posterior(
     R, # columns of the subset, reduced: any number of rows
@@ -52,14 +61,13 @@ def posterior(
     estimate=None, # least-squares coefficients, when they are known already
 ) -> Posterior:
     "Posterior of linear coefficients under a Gaussian prior, Eq. (7)."
-    R, q = _check_numbers("R", R), _check_numbers("q", q)
-    if not noise_variance >= 0: raise ValueError(f"`noise_variance` is {noise_variance}; give a number that is not negative.")
-    size = R.shape[1]
+    R, q = _check_regression(R, q, noise_variance)
+    size, weight = R.shape[1], check_positive("weight", weight)
     if estimate is None: estimate = np.linalg.lstsq(R, q, rcond=None)[0]
     named = {"least_squares": estimate, "zero": np.zeros(size)}
     if isinstance(prior_mean, str) and prior_mean not in named:
         raise ValueError(f"`prior_mean` must be 'least_squares', 'zero' or an array, found {prior_mean!r}.")
-    center = named[prior_mean] if isinstance(prior_mean, str) else np.asarray(prior_mean, float)
+    center = named[prior_mean] if isinstance(prior_mean, str) else _check_numbers("prior_mean", prior_mean)
     if center.shape != (size,): raise ValueError(f"`prior_mean` must have {size} values, one per term, found shape {center.shape}.")
     root = np.sqrt(noise_variance)*_root_of_prior(prior_cov, size)
     triangle = np.linalg.qr(np.vstack([np.sqrt(weight)*R, root]), mode="r")
@@ -77,6 +85,7 @@ class Evidence(Result):
     n: float # rows counted
     posteriors: list
     log_likelihood: np.ndarray
+    prior_mean: str = "least_squares" # or "zero"
 
     @property
     def bic(self): return -2*self.log_likelihood + np.log(self.n)*self.path.sizes
@@ -103,7 +112,7 @@ def _rows_counted(system, mode, n_eff):
     if not isinstance(n_eff, Real) or not n_eff > 1: raise ValueError(f"`n_eff` must be 'auto', None or a number above 1, found {n_eff!r}.")
     return float(min(n_eff, system.n))
 
-_flat = 1e12 # variance of a prior that says nothing, in units of the columns
+_flat = 1e24 # variance of a prior that says nothing, in units of the columns
 _floor = {"paper": 1e-26, "unit_free": 1e-10} # share of the target below which nothing is left to explain
 
 def _residuals(path, mode): # sums of squares, kept off zero
@@ -137,7 +146,7 @@ def evidence(
         known = coef*system.scale[columns]/system.scale[-1] if mode == "unit_free" else coef
         beliefs.append(posterior(R[:, columns], R[:, -1], v, prior_mean, prior_cov(len(support)), n/system.n, known))
     likelihood = -n/2*(np.log(rss/total) if mode == "unit_free" else np.log(2*np.pi*rss/system.n) + 1)
-    return Evidence(path, mode, n, beliefs, likelihood)
+    return Evidence(path, mode, n, beliefs, likelihood, prior_mean)
 
 # %% ../nbs/08_posterior.ipynb #8e65657c
 def _describe(self): return f"Evidence({self.path.system.target}: {len(self.path.sizes)} sizes, {self.mode.replace('_', '-')} mode, {self.n:.0f} rows counted)"

@@ -11,7 +11,7 @@ __all__ = ['paper_terms', 'recipes', 'published', 'refit_settings', 'published_r
            'load_results']
 
 # %% ../nbs/10a_recipes.ipynb #fcde61fb
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from inspect import getsource
 from pathlib import Path
@@ -58,6 +58,13 @@ class Recipe:
     late: int = 0 # frames by which the published arrays are late
     kept: bool = False # reduced systems are kept on disk, because their libraries take minutes
     tau0: str = "P75"
+
+# %% ../nbs/10a_recipes.ipynb #dd69b402
+def _show(self):
+    told = {field.name: str(value) for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+    with pd.option_context("display.max_colwidth", None): return pd.Series(told).to_frame("recipe").to_html()
+
+Recipe._repr_html_ = _show
 
 # %% ../nbs/10a_recipes.ipynb #dd69b41d
 def _ksvd(patch, transform_sparsity, rho):

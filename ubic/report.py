@@ -12,6 +12,7 @@ from numbers import Real
 from pathlib import Path
 import numpy as np
 import pandas as pd
+from .criterion import _formats
 from .datasets import _fingerprint
 from .field import is_chunked, plot_field
 from .files import write_atomically
@@ -87,7 +88,7 @@ def _coefficients(selection):
 
 def _path(selection):
     terms = [_set_terms(selection.path.terms(k)) for k in range(len(selection.path.supports))]
-    return _table(selection.table().assign(terms=terms).reset_index(), escape=False, index=False, classes="path")
+    return _table(selection.table().assign(terms=terms).reset_index(), escape=False, index=False, classes="path", formatters=_formats)
 
 # %% ../nbs/11_report.ipynb #7a4ad7c0
 def _about_data(discovery):

@@ -94,6 +94,12 @@ def test_public_names_are_listed_and_explained(site):
     assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
 
 
+def test_code_shows_no_markup_of_links(site, pages):
+    "In a signature nbdev makes links of names, which a block of code shows as they are written."
+    blocks = [(path.relative_to(site).as_posix(), block) for path in pages for block in re.findall(r"<pre.*?</pre>", path.read_text(encoding="utf-8"), re.DOTALL)]
+    assert len(blocks) > 1000 and [(page, found[0]) for page, block in blocks if (found := re.search(r"\]\([^)\s]*\.(ipynb|html)", re.sub("<[^>]+>", "", block)))] == []
+
+
 def test_rows_of_the_front_page_have_two_cells():
     "A bar in a sentence would begin a third cell, and what follows it would be lost."
     for file in (ROOT / "README.md", ROOT / "nbs" / "index.ipynb"):

@@ -53,6 +53,7 @@ def markdown(source): return {"cell_type": "markdown", "metadata": {}, "source":
 def documented(cell):
     "The result of `show_doc` as Markdown, so that its heading is one of the page."
     shown = "\n\n".join(text(output["data"]["text/markdown"]) for output in cell["outputs"] if "text/markdown" in output.get("data", {}))
+    shown = re.sub(r"(?ms)^```.*?^```$", lambda block: re.sub(r"\[(`[^`]+`)\]\([^)]+\)", r"\1", block[0]), shown) # a link inside code would be shown as it is written
     shown = re.sub(r"\[source\]\(([^)]+)\)\{[^}]*\}", r'<a class="source" href="\1">source</a>', shown)
     return markdown(shown.replace("---\n\n", "", 1))
 

@@ -178,6 +178,14 @@ def test_page_of_all_results_is_short_and_unfolds(browser, address, width):
     assert browser.ask(f"Math.max(...{folded}.map(block => block.querySelector('table').getBoundingClientRect().height))") < 700
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_equation_of_a_result_is_seen_whole(browser, address, site, width):
+    if not (site / "_static" / "mathjax").exists(): pytest.skip("MathJax is not here: install npm, it comes with Node.js")
+    browser.open(address + "tutorials/your_own_data.html", width)
+    room = browser.ask("[...document.querySelectorAll('article .cell_output p.math')].map(formula => [formula.scrollWidth, formula.clientWidth])")
+    assert room and [wide for wide in room if wide[0] > wide[1]] == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_all_pages_in_a_browser(browser, address, site, pages, width):

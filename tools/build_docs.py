@@ -69,10 +69,17 @@ def figures(source):
     return re.sub(r"(?m)^!\[([^]]+)\]\((\S+)\)$", r"```{figure} \2\n:alt: \1\n\n\1\n```", source)
 
 
+def breakable(formula):
+    "A formula as one per summand, since MathJax breaks no lines inside one; whole if a sign stands inside brackets."
+    first, *others = re.split(r"(?<!=) (?=[+-] )", formula)
+    closed = all(part.count(left) == part.count(right) for part in [first, *others] for left, right in ("()", "{}"))
+    return " ".join(rf"\({part}\)" for part in ([first, *(rf"{other[0]}\:{other[2:]}" for other in others)] if closed else [formula]))
+
+
 def typeset(output):
     "An output whose HTML has formulas between dollars, which Jupyter typesets, with formulas that the site typesets too."
     html = text(output.get("data", {}).get("text/html", ""))
-    formulas = re.sub(r"<p>\$([^$]+)\$</p>", r'<p class="math notranslate nohighlight">\\(\1\\)</p>', html)
+    formulas = re.sub(r"<p>\$([^$]+)\$</p>", lambda found: f'<p class="math notranslate nohighlight">{breakable(found[1])}</p>', html)
     return output | {"data": output["data"] | {"text/html": formulas}} if html else output
 
 

@@ -186,6 +186,12 @@ def test_equation_of_a_result_is_seen_whole(browser, address, site, width):
     assert room and [wide for wide in room if wide[0] > wide[1]] == []
 
 
+def test_columns_of_a_result_are_aligned_as_their_headers(browser, address):
+    browser.open(address + "tutorials/your_own_data.html")
+    sides = browser.ask("['thead tr', 'tbody tr'].map(row => [...document.querySelector(`article table.dataframe ${row}`).cells].map(cell => getComputedStyle(cell).textAlign.replace('start', 'left')))")
+    assert sides == [["left", "left", "right", "right", "right", "left"]]*2 # size, terms, BIC, uncertainty, UBIC, chosen
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_all_pages_in_a_browser(browser, address, site, pages, width):

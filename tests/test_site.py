@@ -94,6 +94,12 @@ def test_public_names_are_listed_and_explained(site):
     assert not re.search(r"<td><p>\s*</p></td>|<td></td>", listed)
 
 
+def test_code_shows_no_markup_of_links(site, pages):
+    "In a signature nbdev makes links of names, which a block of code shows as they are written."
+    blocks = [(path.relative_to(site).as_posix(), block) for path in pages for block in re.findall(r"<pre.*?</pre>", path.read_text(encoding="utf-8"), re.DOTALL)]
+    assert len(blocks) > 1000 and [(page, found[0]) for page, block in blocks if (found := re.search(r"\]\([^)\s]*\.(ipynb|html)", re.sub("<[^>]+>", "", block)))] == []
+
+
 def test_rows_of_the_front_page_have_two_cells():
     "A bar in a sentence would begin a third cell, and what follows it would be lost."
     for file in (ROOT / "README.md", ROOT / "nbs" / "index.ipynb"):
@@ -170,6 +176,20 @@ def test_page_of_all_results_is_short_and_unfolds(browser, address, width):
     assert browser.ask("document.querySelector('article').getBoundingClientRect().height") < (8500 if width > 600 else 12000)
     browser.ask(f"{folded}.forEach(block => block.open = true)")
     assert browser.ask(f"Math.max(...{folded}.map(block => block.querySelector('table').getBoundingClientRect().height))") < 700
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_equation_of_a_result_is_seen_whole(browser, address, site, width):
+    if not (site / "_static" / "mathjax").exists(): pytest.skip("MathJax is not here: install npm, it comes with Node.js")
+    browser.open(address + "tutorials/your_own_data.html", width)
+    room = browser.ask("[...document.querySelectorAll('article .cell_output p.math')].map(formula => [formula.scrollWidth, formula.clientWidth])")
+    assert room and [wide for wide in room if wide[0] > wide[1]] == []
+
+
+def test_columns_of_a_result_are_aligned_as_their_headers(browser, address):
+    browser.open(address + "tutorials/your_own_data.html")
+    sides = browser.ask("['thead tr', 'tbody tr'].map(row => [...document.querySelector(`article table.dataframe ${row}`).cells].map(cell => getComputedStyle(cell).textAlign.replace('start', 'left')))")
+    assert sides == [["left", "left", "right", "right", "right", "left"]]*2 # size, terms, BIC, uncertainty, UBIC, chosen
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import yaml
+from bs4 import BeautifulSoup
 
 from contents import nested, pages
 from generated import EXPORTED, NOTEBOOKS, ROOT, read_cells, text
@@ -25,6 +26,7 @@ MATHJAX = ROOT / "node_modules" / "mathjax" / "es5"
 SETTINGS = configparser.ConfigParser(delimiters=["="])
 SETTINGS.read(ROOT / "settings.ini", encoding="utf-8")
 SETTINGS = SETTINGS["DEFAULT"]
+NUMBER = re.compile(r"[-+]?[\d., ]+(e[-+]?\d+)?( ?(%|m?s))?|∞|-?inf|nan", re.IGNORECASE) # in a cell of a table
 MADE_HERE = {"Get started": ["contributing"], "API": ["names"]} # pages that are not notebooks
 OPTIONS = dict(
     project=SETTINGS["title"], author=SETTINGS["author"], copyright=SETTINGS["copyright"], release=SETTINGS["version"], extensions=["myst_nb", "sphinx_copybutton"],
@@ -53,6 +55,7 @@ def markdown(source): return {"cell_type": "markdown", "metadata": {}, "source":
 def documented(cell):
     "The result of `show_doc` as Markdown, so that its heading is one of the page."
     shown = "\n\n".join(text(output["data"]["text/markdown"]) for output in cell["outputs"] if "text/markdown" in output.get("data", {}))
+    shown = re.sub(r"(?ms)^```.*?^```$", lambda block: re.sub(r"\[(`[^`]+`)\]\([^)]+\)", r"\1", block[0]), shown) # a link inside code would be shown as it is written
     shown = re.sub(r"\[source\]\(([^)]+)\)\{[^}]*\}", r'<a class="source" href="\1">source</a>', shown)
     return markdown(shown.replace("---\n\n", "", 1))
 
@@ -68,11 +71,30 @@ def figures(source):
     return re.sub(r"(?m)^!\[([^]]+)\]\((\S+)\)$", r"```{figure} \2\n:alt: \1\n\n\1\n```", source)
 
 
+def breakable(formula):
+    "A formula as one per summand, since MathJax breaks no lines inside one; whole if a sign stands inside brackets."
+    first, *others = re.split(r"(?<!=) (?=[+-] )", formula)
+    closed = all(part.count(left) == part.count(right) for part in [first, *others] for left, right in ("()", "{}"))
+    return " ".join(rf"\({part}\)" for part in ([first, *(rf"{other[0]}\:{other[2:]}" for other in others)] if closed else [formula]))
+
+
+def aligned(table):
+    "The HTML of a table with its columns of numbers marked, headers too; they are counted from the right, as row names may span rows."
+    table = BeautifulSoup(table, "html.parser")
+    for place, cells in enumerate(zip(*(row("td")[::-1] for row in table.tbody("tr")))):
+        filled = [cell.text.strip() for cell in cells if cell.text.strip()]
+        if 2*sum(bool(NUMBER.fullmatch(said)) for said in filled) <= len(filled): continue
+        headers = [[cell for cell in row("th") for _ in range(int(cell.get("colspan", 1)))][::-1] for row in table.thead("tr")]
+        for cell in [*cells, *(row[place] for row in headers if place < len(row) and not row[place].has_attr("colspan"))]: cell["class"] = "number"
+    return str(table)
+
+
 def typeset(output):
-    "An output whose HTML has formulas between dollars, which Jupyter typesets, with formulas that the site typesets too."
+    "An output whose HTML has formulas between dollars, which Jupyter typesets, with formulas that the site typesets too, and tables that it aligns."
     html = text(output.get("data", {}).get("text/html", ""))
-    formulas = re.sub(r"<p>\$([^$]+)\$</p>", r'<p class="math notranslate nohighlight">\\(\1\\)</p>', html)
-    return output | {"data": output["data"] | {"text/html": formulas}} if html else output
+    formulas = re.sub(r"<p>\$([^$]+)\$</p>", lambda found: f'<p class="math notranslate nohighlight">{breakable(found[1])}</p>', html)
+    shown = re.sub(r'<table[^>]*class="dataframe".*?</table>', lambda found: aligned(found[0]), formulas, flags=re.DOTALL)
+    return output | {"data": output["data"] | {"text/html": shown}} if html else output
 
 
 def convert_cell(cell):

@@ -279,6 +279,7 @@ def outside(parts):
 
 def origin():
     "Which full runs the notebooks show, in a sentence made from their record."
+    if not (NBS / "runs.json").exists(): return "No full run of the notebooks is recorded yet."
     runs = json.loads((NBS / "runs.json").read_text(encoding="utf-8")).values()
     days, packages = sorted({run["date"] for run in runs}), {run["package"] for run in runs}
     used = f"one state of the package, {packages.pop()}" if len(packages) == 1 else f"{len(packages)} states of the package"

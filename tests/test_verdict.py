@@ -139,6 +139,7 @@ def test_a_twin_does_not_make_a_larger_size_certain(seed, apart, noise):
     X[:, 4] = X[:, 0] + apart*X[:, 4]
     found = ubic.select(ubic.best_subsets(LinearSystem(X, X[:, 0] + 0.5*X[:, 1] + noise*rng.standard_normal(500))))
     assert not {0, 4} <= set(found.support) and found.verdict == "ambiguous" and found.uncertainty[-1] > 2
+    assert noise > 0.3 or found.size == 2 and found.uncertainty[-1] > 10 # louder noise may drown the fainter term
 
 
 def test_a_cut_path_is_prolonged_under_its_own_prior():

@@ -3,6 +3,7 @@
 This file is also the program of the processes that suffer it: `python test_faults.py NAME …` runs the function of that name. They divide by forking, so that many trials cost one import.
 """
 import ast
+import asyncio
 import functools
 import io
 import json
@@ -220,6 +221,25 @@ def test_leftovers_of_others(tmp_path):
     for path in (old, old/"chunk", other): os.utime(path, (time.time() - 2*86400,)*2)
     write_atomically(tmp_path/"a.txt", lambda file: file.write(b"whole"))
     assert {path.name for path in tmp_path.iterdir()} == {"a.txt", mine.name, theirs.name, other.name}
+
+
+def test_no_file_of_a_store_comes_late(tmp_path, monkeypatch):
+    "Zarr writes several files at once and does not wait for the rest when one of them fails; they must not bring back a folder that was cleared away."
+    storage = pytest.importorskip("zarr.storage")
+    import ubic
+    whole, late = storage.LocalStore.set, []
+    async def set_late(store, key, value, *rest):
+        if key == ".zgroup": raise OSError(28, "No space left on device")
+        await asyncio.sleep(0.2)
+        late.append(key)
+        await whole(store, key, value, *rest)
+    monkeypatch.setattr(storage.LocalStore, "set", set_late)
+    for field in (a_field(), a_field().chunk({"t": 10})):
+        with pytest.raises(OSError, match="cannot be written .No space left"): ubic.save_field(field, tmp_path/"a.zarr")
+        assert late, "nothing was under way"
+        late.clear()
+        time.sleep(0.4)
+        assert not late and not list(tmp_path.iterdir())
 
 
 # --- where nothing can be written -----------------------------------------------------------------------------------------------------------

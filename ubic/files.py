@@ -6,7 +6,7 @@
 __all__ = ['write_atomically', 'save_field', 'load']
 
 # %% ../nbs/00b_files.ipynb #00b00004
-import csv, gzip, hashlib, io, json, os, platform, re, secrets, shutil, time, warnings, zipfile, zlib
+import asyncio, csv, gzip, hashlib, io, json, os, platform, re, secrets, shutil, time, warnings, zipfile, zlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -165,13 +165,24 @@ def _write_nc(ds, path):
 # %% ../nbs/00b_files.ipynb #4b1f7e03
 _ORDER = "ubic_unknowns" # where a store keeps the order of its unknowns
 
+async def _all_written():
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others: await asyncio.wait(others)
+
+@contextmanager
+def _waiting():
+    "At the end, also at a bad one, nothing is still being written by Zarr."
+    need("zarr", '"ubic[files]"')
+    from zarr.core.sync import sync
+    try: yield
+    finally: sync(_all_written())
+
 def _write_zarr(ds, path):
     "A Zarr store, chunk by chunk."
-    need("zarr", '"ubic[files]"')
     if path.is_file(): raise ValueError(f"`path` is {str(path)!r}, which is a file; a store is a folder.")
     ds = _plain_attrs(ds, nested=True)
     if is_chunked(ds): ds = ds.chunk({d: max(sizes) for d, sizes in ds.unify_chunks().chunks.items()})
-    with _in_place_of(path) as part:
+    with _in_place_of(path) as part, _waiting():
         part.mkdir()
         with _streaming(ds): ds.assign_attrs({_ORDER: list(ds)}).to_zarr(part, mode="w", zarr_format=2)
     return path

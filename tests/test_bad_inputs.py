@@ -399,6 +399,7 @@ TABLE = { # row → label → what is done, and what is to be expected
         "mean with NaN": (lambda: posterior(X, y, 0.1, prior_mean=[np.nan, 1, 1, 1]), E, "`prior_mean` has 1 values that are NaN"),
         "infinite variance": (lambda: posterior(X, y, np.inf), E, "`noise_variance` is inf; give a finite number"),
         "variance in words": (lambda: posterior(X, y, "a"), K, "`noise_variance` is 'a'; give a number"),
+        "variance said yes to": (lambda: posterior(X, y, True), K, "`noise_variance` is True; give a number"),
         "no variance, dependent columns": (lambda: posterior(np.ones((5, 2)), np.ones(5), 0.0), E, "`noise_variance` is 0 and the columns of `R` are dependent"),
         "weight below zero": (lambda: posterior(X, y, 0.1, weight=-1), E, "`weight` is -1"),
         "target of another length": (lambda: posterior(X, y[:5], 0.1), E, "`R` must have rows and columns and `q` one value for each row"),

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
+import uuid
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from tqdm.auto import tqdm
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "nbs" / "runs.json"
 WORK = ROOT / "out"
+DRAWN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}") # what xarray calls the parts of a table
 NEVER_RUN = re.compile(r"^#\|\s*eval:\s*false", re.MULTILINE | re.IGNORECASE)
 
 
@@ -65,6 +67,14 @@ def wants_no_run(nb):
     return first is not None and first.cell_type == "raw" and bool(re.search(r"^skip_exec:\s*true", first.source, re.MULTILINE))
 
 
+def name_parts(nb, notebook):
+    "Give the parts of displayed tables the same names in every run."
+    known = {}
+    steady = lambda found: known.setdefault(found[0], str(uuid.uuid5(uuid.NAMESPACE_URL, f"{notebook.name}#{len(known)}")))
+    shown = [output.data for cell in nb.cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
+    for data in shown: data["text/html"] = DRAWN.sub(steady, data["text/html"])
+
+
 def replace_atomically(nb, notebook):
     "Clean an executed notebook beside the project's other results, then put it in its place."
     with tempfile.TemporaryDirectory(dir=WORK) as folder:
@@ -84,6 +94,7 @@ def run(notebook, cell_done):
             Client(nb, timeout=None, extra_arguments=["--log-level=CRITICAL"], resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
             if (notebook.read_bytes(), package()) != (before, used): raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
+            name_parts(nb, notebook)
             replace_atomically(nb, notebook)
         return "ok", time.perf_counter() - start, ""
     except CellExecutionError as error: problem = str(error)

@@ -45,7 +45,7 @@ def _root_of_prior(prior_cov, size, name="prior_cov"): # inverse of the Cholesky
 def _check_regression(R, q, noise_variance):
     R, q = _check_numbers("R", R), _check_numbers("q", q)
     if R.ndim != 2 or q.shape != R.shape[:1]: raise ValueError(f"`R` must have rows and columns and `q` one value for each row, found shapes {R.shape} and {q.shape}.")
-    if not isinstance(noise_variance, Real): raise TypeError(f"`noise_variance` is {noise_variance!r}; give a number that is not negative.")
+    if not isinstance(noise_variance, Real) or isinstance(noise_variance, bool): raise TypeError(f"`noise_variance` is {noise_variance!r}; give a number that is not negative.")
     if not 0 <= noise_variance < np.inf: raise ValueError(f"`noise_variance` is {noise_variance}; give a finite number that is not negative.")
     if noise_variance == 0 and np.linalg.matrix_rank(R) < R.shape[1]: raise ValueError("`noise_variance` is 0 and the columns of `R` are dependent, so that nothing tells them apart; give a positive number, or leave columns out.")
     return R, q

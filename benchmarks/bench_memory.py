@@ -47,7 +47,8 @@ def weak_of_store(how, path):
     "The weak library of a field in a store, chunk by chunk or loaded before."
     import ubic
     ubic.library.weak(ubic.as_field(ubic.datasets.burgers().u.values[:64, :64], dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
-    return watched(lambda: ubic.library.weak(ubic.load(path, chunks={"t": 16} if how == "pieces" else None), terms=TERMS).R)
+    def field(): return ubic.load(path, chunks={"t": 16}) if how == "pieces" else ubic.load(path).load() # which reads a store only where it is looked at
+    return watched(lambda: ubic.library.weak(field(), terms=TERMS).R)
 
 
 def strong_of_wake(how, *sizes):
@@ -91,7 +92,7 @@ def wake(*sizes): return pieces_or_whole(f"strong library of {np.prod(sizes)} ro
 
 
 def jobs(full):
-    for frames in (64, 256, 1024) if full else (64, 256): yield partial(store, 256 if full else 96, frames)
+    for frames in (256, 1024, 4096) if full else (64, 256): yield partial(store, 256 if full else 96, frames)
     yield partial(wake, *((325, 170, 151) if full else (80, 60, 60)))
 
 

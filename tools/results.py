@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+from run_notebooks import fingerprint
 from ubic.criterion import improvements
 from ubic.files import write_atomically
 from ubic.recipes import published_numbers
@@ -280,10 +281,13 @@ def outside(parts):
 def origin():
     "Which full runs the notebooks show, in a sentence made from their record."
     if not (NBS / "runs.json").exists(): return "No full run of the notebooks is recorded yet."
-    runs = json.loads((NBS / "runs.json").read_text(encoding="utf-8")).values()
+    runs = json.loads((NBS / "runs.json").read_text(encoding="utf-8"))
+    present = all((ROOT / name).exists() and fingerprint(ROOT / name).items() <= run.items() for name, run in runs.items())
+    runs = runs.values()
     days, packages = sorted({run["date"] for run in runs}), {run["package"] for run in runs}
     used = f"one state of the package, {packages.pop()}" if len(packages) == 1 else f"{len(packages)} states of the package"
-    return f"The outputs of all {len(runs)} notebooks come from `make paper`, {' to '.join(dict.fromkeys((days[0], days[-1])))}, and from {used}; it took {sum(run['seconds'] for run in runs) / 3600:.1f} hours of notebooks, two at a time (`nbs/runs.json`)."
+    since = "no code has changed since" if present else "some code has changed since"
+    return f"The outputs of all {len(runs)} notebooks come from `make paper`, {' to '.join(dict.fromkeys((days[0], days[-1])))}, and from {used}; {since}. It took {sum(run['seconds'] for run in runs) / 3600:.1f} hours of notebooks, two at a time (`nbs/runs.json`)."
 
 
 def page(table):

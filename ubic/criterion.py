@@ -151,9 +151,10 @@ def _table(self) -> pd.DataFrame:
 Selection.table = _table
 
 # %% ../nbs/09_criterion.ipynb #fbe79e15
+def _penalty(lam): return "BIC alone" if lam == -np.inf else f"λ_U = 10^{lam:.4g}"
+
 def _summary(self):
-    penalty = "BIC alone" if self.lam == -np.inf else f"λ = {self.lam:.4g}"
-    return f"size {self.size} of {self.path.sizes[-1]}, {penalty}, τ₀ = {self.tau0:.4g}, {self.evidence.mode.replace('_', '-')} mode{_rival(self)}"
+    return f"size {self.size} of {self.path.sizes[-1]}, {_penalty(self.lam)}, τ₀ = {self.tau0:.4g}, {self.evidence.mode.replace('_', '-')} mode{_rival(self)}"
 
 def _rival(self):
     if self.runner_up is None: return ""
@@ -199,7 +200,7 @@ def _plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterio
     lines += right.plot(sizes, uncertainty, "s-", color="tab:blue", markersize=4, alpha=0.8, label=labels[2])
     chosen = found.size, penalized[found.k]
     ax.plot(*chosen, "o", markersize=13, markerfacecolor="none", markeredgecolor="tab:green", markeredgewidth=2)
-    ax.annotate("✓", chosen, (-17, -5) if found.k else (0, 9), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold") # off the axis on the left
+    ax.annotate("✓", chosen, (0, 9), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
     ax.set_xlabel("support size $s_k$")
     ax.set_xticks(sizes)
     right.set_ylabel(labels[3], color="tab:blue")
@@ -209,8 +210,7 @@ def _plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterio
 
 # %% ../nbs/09_criterion.ipynb #f5ac1ee1
 def _penalty_label(lam):
-    if lam in (0, -np.inf): return r"$\lambda_U = 1$" if lam == 0 else r"$\lambda_U = 0$"
-    return rf"$\lambda_U = 10^{{{lam:.2f}}}$"
+    return r"$\lambda_U = 0$" if lam == -np.inf else rf"$\lambda_U = 10^{{{round(lam, 2):g}}}$"
 
 # %% ../nbs/09_criterion.ipynb #e8299e7c
 def _largest_lambda(found, gamma):
@@ -327,7 +327,7 @@ def _weak_points(self, simpler):
     if self.unexplained: yield self.unexplained
     for term, c, std in zip(self.terms, self.coef, self.std):
         if abs(c) < 2*std: yield f"the coefficient of {term} is hardly different from zero"
-    if self.evidence.n < 5*self.size: yield f"{self.evidence.n:.0f} independent rows for {self.size} coefficient{'s' if self.size > 1 else ''}"
+    if self.evidence.n < 5*self.size: yield f"{self.evidence.n:.1f} independent rows for {self.size} coefficient{'s' if self.size > 1 else ''}"
 
 # %% ../nbs/09_criterion.ipynb #f8d72395
 def _prolonged(self): # the same choice on a path that goes on to all sizes, by forward and backward steps

@@ -262,9 +262,7 @@ def _left(final, contest, fit): # more than there should be, in a sentence
 # %% ../nbs/10_pipeline.ipynb #5e6b0fd6
 def _with_doubts(final, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)] # those that only add terms go without saying
-    if not rivals: return replace(final, rivals=[])
-    listed = "; ".join(map(_listed, rivals[:5])) + (" and others" if len(rivals) > 5 else "")
-    return replace(final, rivals=rivals, advice=[*final.advice, f"Ambiguous: on these data the following terms explain {final.path.system.target} as well: {listed}."])
+    return replace(final, rivals=rivals)
 
 # %% ../nbs/10_pipeline.ipynb #c6c8ee4d
 def discover(
@@ -353,4 +351,7 @@ def _follow(recipe, field, target): # likewise, with the paper's settings
     found = {name: _with_doubts(selection, selection.equivalents()) for name, selection in found.items()}
     return found, used, sentences + [sentence for selection in found.values() for sentence in _ambiguity(selection)]
 
-def _ambiguity(selection): return [sentence for sentence in selection.advice if sentence.startswith("Ambiguous")]
+def _ambiguity(selection): # in a sentence, if there is any
+    if not selection.rivals: return []
+    listed = "; ".join(map(_listed, selection.rivals[:5])) + (" and others" if len(selection.rivals) > 5 else "")
+    return [f"Ambiguous: on these data the following terms explain {selection.path.system.target} as well: {listed}."]

@@ -12,11 +12,11 @@ from numbers import Real
 from pathlib import Path
 import numpy as np
 import pandas as pd
-from .criterion import _formats
+from .criterion import _formats, _penalty
 from .datasets import _fingerprint
 from .field import is_chunked, plot_field
 from .files import write_atomically
-from .pipeline import Discovery, _ambiguity
+from .pipeline import Discovery
 from .terms import latex
 
 # %% ../nbs/11_report.ipynb #ecae9430
@@ -107,7 +107,7 @@ def _about_choice(selection):
     yield "candidates", ", ".join(map(str, system.terms))
     yield "rows", rows
     yield "best subsets", f"sizes {path.sizes[0]} to {path.sizes[-1]}, solver {path.solver}, {'proven' if path.exact else 'not proven'} to be the best"
-    yield "criterion", f"{selection.evidence.mode.replace('_', '-')} mode, τ₀ = {selection.tau0:.6g}, λ = {selection.lam:.6g} after {len(selection.trace)} of {selection.n_delta + 1} steps, Γ = {selection.gamma:.6g}, {selection.evidence.n:.0f} rows counted"
+    yield "criterion", f"{selection.evidence.mode.replace('_', '-')} mode, τ₀ = {selection.tau0:.6g}, {_penalty(selection.lam)} after {len(selection.trace)} of {selection.n_delta + 1} steps, Γ = {selection.gamma:.6g}, {selection.evidence.n:.0f} rows counted"
     yield "coefficients", "least squares" if selection.refit is None else f"total least squares on {selection.refit.rows} boxes, noise in all terms"
 
 # %% ../nbs/11_report.ipynb #0c6390af
@@ -150,7 +150,7 @@ def _reasons(verdict): # rivals, and weak points apart from them
 
 def _answer(discovery, target, selection):
     verdict, error = selection.verdict, discovery.errors().get(target)
-    advice = [sentence for sentence in selection.advice if sentence not in _ambiguity(selection)] # the verdict has said that
+    advice = [*selection.advice]
     if verdict == "ambiguous" and discovery.validation is None: advice.append('Running the equations may tell them apart: discover(field, validate="simulate"), or --validate simulate on the command line.')
     known = "" if error is None else f"<p>The true PDE of this field is known: {_errors(error)}</p>"
     return (f"{_set_equation(selection.equation)}<p><span class='verdict {verdict}'>{verdict}</span> {_meaning[str(verdict)]}</p>{_reasons(verdict)}{_listed(advice)}{known}")

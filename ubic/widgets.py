@@ -121,7 +121,7 @@ def _sliders(self): # name → slider
     bounds = sorted((0.0, self.largest)) if np.isfinite(self.largest) else (0.0, 1.0)
     decades = min(-4, int(np.floor(np.log10(s.tau0)))), max(0, int(np.ceil(np.log10(s.tau0))))
     made = {"tau0": widgets.FloatLogSlider(value=s.tau0, min=decades[0], max=decades[1], step=0.02, description="τ₀", readout_format=".3g"),
-            "lam": widgets.FloatSlider(value=max(s.lam, bounds[0]), min=bounds[0], max=bounds[1], step=0.01, description="λ", disabled=not np.isfinite(self.largest)),
+            "lam": widgets.FloatSlider(value=max(s.lam, bounds[0]), min=bounds[0], max=bounds[1], step=0.01, description="log₁₀ λ_U", disabled=not np.isfinite(self.largest)),
             "size": widgets.SelectionSlider(value=s.size, options=list(map(int, s.path.sizes)), description="size")}
     for name, slider in made.items():
         slider.continuous_update = False

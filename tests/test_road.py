@@ -76,7 +76,8 @@ single = {"soliton": (soliton(), r"Ambiguous.*u_xxx, u\*u_x"), "travelling": (mo
 @pytest.mark.parametrize("name", single)
 def test_a_single_wave_is_called_ambiguous(name, percent):
     field, words = single[name]
-    with pytest.warns(UbicWarning, match=words): ubic.discover(ubic.add_noise(field, percent, seed=0) if percent else field)
+    with pytest.warns(UbicWarning, match=words): found = ubic.discover(ubic.add_noise(field, percent, seed=0) if percent else field)
+    assert found["u"].verdict == "ambiguous" and str(found).count("mbiguous") == 1 # and once more in the warning
 
 
 @pytest.mark.parametrize("noise", [0, 5])

@@ -14,16 +14,21 @@ from sentences import one_sentence
 from ubic import datasets
 from ubic.criterion import select
 from ubic.denoise import dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, plot_dictionary, savgol, savgol2d, svd
-from ubic.field import UbicWarning, as_field, check_field, spacing
+from ubic.estimator import UBICRegressor
+from ubic.field import UbicWarning, add_noise, as_field, check_field, plot_field, spacing
 from ubic.files import load, save_field
 from ubic.library import strong, weak
-from ubic.pipeline import discover
+from ubic.pipeline import Discovery, discover
 from ubic.posterior import evidence, posterior
 from ubic.refit import total_least_squares
+from ubic.report import write_report
+from ubic.saving import save_result
 from ubic.solvers import mixed_integer
 from ubic.spectral import simulate
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem, from_triangle
+from ubic.terms import candidates, coefficient_error
+from ubic.widgets import explore
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning") # those beside the one that is looked for
 ROWS = range(1, 46)
@@ -36,6 +41,7 @@ steady, decay = np.repeat(np.sin(x)[:, None], 60, 1), np.repeat(np.exp(-t)[None]
 X, noise = rng.standard_normal((50, 4)), rng.standard_normal(50)
 y = X @ [1.0, 0, -2.0, 0] + 0.1*noise
 plain = best_subsets(LinearSystem(X, y))
+found = Discovery({"u": select(plain)}, field, field)
 circle = np.arange(32)*2*np.pi/32
 
 
@@ -205,6 +211,11 @@ TABLE = { # row → label → what is done, and what is to be expected
         "transposed": (lambda: grid(u.T), E, r"`data` has shape \(60, 80\).*did you mean transpose\(1, 0\)\?"),
         "too short": (lambda: grid(u[:, :-1]), E, r"have lengths \(80, 60\); give one coordinate array for each axis"),
         "an axis without coordinates": (lambda: as_field(u, x=x), E, "`data` has shape"),
+        "no coordinates": (lambda: as_field(u), E, r"`data` has shape \(80, 60\) and no coordinates for its axes; give them"),
+        "an unknown that is nothing": (lambda: as_field({"u": None}), E, r"`data` has shape \(\) and no coordinates"),
+        "nothing": (lambda: as_field(None), K, "`data` is None; give the numbers as an array"),
+        "one number": (lambda: as_field(3, x=x, t=t), K, "`data` is 3; give the numbers as an array"),
+        "name of a file": (lambda: as_field("a.csv"), K, "`data` is 'a.csv'; .* to ubic.load"),
         "an axis of another name": (lambda: as_field(u, x=x, q=t), E, "`q` is not an axis"),
         "two-dimensional coordinates": (lambda: grid(x=x[:, None] + 0*t), E, r"`x` has shape \(80, 60\)"),
         "labels of another length": (lambda: as_field(field, x=x[:-1]), E, "`x` has 79 values but the data have lengths"),
@@ -253,6 +264,7 @@ TABLE = { # row → label → what is done, and what is to be expected
         "order below the derivative": (lambda: weak(field, order=1), E, "`order` along x is 1.*at least 2"),
         "order below the derivative, other form": (lambda: weak(field, order=1, form="pysindy"), E, "`order` along x is 1.*at least 2"),
         "order zero in time": (lambda: weak(field, order={"t": 0}), E, "`order` along t is 0.*at least 1"),
+        "order said yes to": (lambda: weak(field, order=True, derivative_order=1), E, "`order` along x is True"),
         "fractional order": (lambda: weak(field, order=3.5), E, "`order` along x is 3.5"),
         "order zero": (lambda: weak(field, order=0), E, "`order` along x is 0"),
     },
@@ -263,6 +275,7 @@ TABLE = { # row → label → what is done, and what is to be expected
         "zero": (lambda: weak(field, half_width=0), E, "`half_width` along x is 0"),
         "not a number": (lambda: weak(field, half_width=np.nan), E, "`half_width` along x is nan"),
         "in words": (lambda: weak(field, half_width="a"), K, "`half_width` along x must be a number"),
+        "said yes to": (lambda: weak(field, half_width=True), K, "`half_width` along x must be a number, found True"),
         "on another axis": (lambda: weak(field, half_width={"y": 1}), E, "`half_width` has no axis 'y'"),
         "below the spacing": (lambda: weak(field, half_width={"x": 0.02}, form="pysindy"), E, "`half_width` along x is 0.02"),
         "of a point": (lambda: weak(field, half_width={"x": 0.13}), E, "along `x` reach over 1 .* 5 are needed; make `half_width` wider"),
@@ -404,6 +417,10 @@ TABLE = { # row → label → what is done, and what is to be expected
         "weight below zero": (lambda: posterior(X, y, 0.1, weight=-1), E, "`weight` is -1"),
         "target of another length": (lambda: posterior(X, y[:5], 0.1), E, "`R` must have rows and columns and `q` one value for each row"),
         "columns without rows": (lambda: posterior(y, y, 0.1), E, "`R` must have rows and columns"),
+        "estimate in words": (lambda: posterior(X, y, 0.1, estimate="x"), K, "`estimate` must hold real numbers"),
+        "estimate of another length": (lambda: posterior(X, y, 0.1, estimate=[1, 2, 3]), E, r"`estimate` must have 4 values, one per term, found shape \(3,\)"),
+        "estimate said yes to": (lambda: posterior(X, y, 0.1, estimate=True), E, r"`estimate` must have 4 values"),
+        "estimate in a list": (lambda: posterior(X, y, 0.1, estimate=[1, 0, -2, 0]), A(lambda belief: belief.mean.tolist() == [1, 0, -2, 0])),
         "unknown mean": (lambda: posterior(X, y, 0.1, prior_mean="ridge"), E, "`prior_mean`.*found 'ridge'"),
     },
     40: {
@@ -460,6 +477,44 @@ OTHER = { # what is on no row of the table: settings of the road
     "not a path": (lambda: select(plain.system), K, "`path` must be a SubsetPath, found LinearSystem"),
     "not a field": (lambda: check_field(u), K, r"`ds` is a ndarray; make a field of it with as_field"),
     "not a field, to denoise": (lambda: svd(u, 1), K, "`ds` is a ndarray"),
+    "not a field, to discover": (lambda: discover(u), K, "`field` is a ndarray; make a field of it with as_field"),
+    "no field to discover": (lambda: discover(None), K, "`field` is None; give a field, from ubic.load"),
+    "number to discover": (lambda: discover(3), K, "`field` is 3; give a field"),
+    "file to discover": (lambda: discover("field.csv"), K, "`field` is 'field.csv'; read the file first, with ubic.load"),
+    "path to discover": (lambda: discover(Path("field.csv")), K, "`field` is 'field.csv'; read the file first, with ubic.load"),
+    "not a field, to plot": (lambda: plot_field(3), K, "`ds` is 3; give a field"),
+    "not axes, to plot on": (lambda: plot_field(field, "u", ax=3), K, "`ax` is 3; give axes of matplotlib"),
+    "noise said yes to": (lambda: add_noise(field, True), E, "`percent` is True; give a finite number"),
+    "joint noise in words": (lambda: add_noise(field, 10, joint="a"), K, "`joint` is 'a'; give True or False"),
+    "cache that is a number": (lambda: datasets.burgers(3), K, "`cache` is 3; give True or False"),
+    "cache that is a number, by frames": (lambda: datasets.reaction_diffusion("small", 3), K, "`cache` is 3; give True or False"),
+    "constant in words": (lambda: discover(field, constant="a", derivative_order=2), K, "`constant` is 'a'; give True or False"),
+    "fluxes that are a number": (lambda: discover(field, fluxes=3), K, "`fluxes` is 3; give True or False"),
+    "constant that is a number": (lambda: candidates(constant=3), K, "`constant` is 3; give True or False"),
+    "unknowns that are a number": (lambda: candidates(unknowns=3), K, "`unknowns` is 3; give a name"),
+    "unknown with a blank": (lambda: candidates(unknowns="u v"), E, "`unknowns` has 'u v'; give letters"),
+    "unknown named twice": (lambda: candidates(unknowns=("u", "u")), A(lambda terms: terms == candidates())),
+    "known fields that are a number": (lambda: candidates(known=3), K, "`known` is 3; give a name"),
+    "known field that is unknown": (lambda: candidates(known="u"), E, "`known` has 'u', which is among the `unknowns` too; "),
+    "axes that are a number": (lambda: candidates(axes=3), K, "`axes` is 3; give a name"),
+    "axis that does not exist": (lambda: candidates(axes="q"), E, "`axes` has 'q'; the axes are called x, y, z and t"),
+    "no coefficients": (lambda: coefficient_error(None, {"u_x": 1}), K, "`found` is None; give a mapping"),
+    "coefficient in words": (lambda: coefficient_error({"u_x": "a"}, {"u_x": 1}), K, "`found` has 'a' for u_x; give a number"),
+    "true coefficient said yes to": (lambda: coefficient_error({"u_x": 1}, {"u_x": True}), K, "`truth` has True for u_x; give a number"),
+    "term of a PDE": (lambda: simulate({"u": {"u_q": 1}}, start(), [0, 1]), E, "the `pde` term 'u_q' has a part 'u_q'"),
+    "term of a PDE that is a number": (lambda: simulate({"u": {3: 1}}, start(), [0, 1]), K, "the `pde` term must be a string, found int"),
+    "rows in words": (lambda: UBICRegressor().fit("a", "b"), K, "`X` is 'a'; give an array"),
+    "target in words": (lambda: UBICRegressor().fit(X, "b"), K, "`y` is 'b'; give an array"),
+    "number to save": (lambda: save_result(3, "a.npz"), K, "`result` is 3; give a result of ubic"),
+    "report to nowhere": (lambda: write_report(found, None), K, "`path` is None; give the name of a file"),
+    "report to bytes": (lambda: write_report(found, b"x.html"), K, "`path` is b'x.html'; give the name of a file"),
+    "title that is a number": (lambda: write_report(found, "t.html", title=3), K, "`title` is 3; give a text"),
+    "no penalty": (lambda: explore(found).at_penalty(None), K, "`lam` is None; give a number"),
+    "penalty in words": (lambda: explore(found).at_penalty("1"), K, "`lam` is '1'; give a number"),
+    "penalty that is not a number": (lambda: explore(found).at_penalty(np.nan), E, "`lam` is nan; give the logarithm"),
+    "penalty of none at all": (lambda: explore(found).at_penalty(-np.inf), A(lambda explorer: explorer.view.k == np.argmin(explorer.view.bic))),
+    "size said yes to": (lambda: explore(found).at_size(True), E, "`size` must be one of 1, 2, 3, 4, found True"),
+    "sliders in words": (lambda: explore(found, live="yes"), K, "`live` is 'yes'; give True or False"),
     "no steps": (lambda: select(plain, n_delta=0), E, "`n_delta` is 0; give a whole number of at least 1"),
     "fractional steps": (lambda: select(plain, n_delta=1.5), E, "`n_delta` is 1.5; give a whole number"),
     "negative scale": (lambda: select(plain, gamma=-1), E, "`gamma` is -1; give a positive"),
@@ -512,6 +567,11 @@ def test_input(call, expected, tmp_path, monkeypatch):
 def test_every_row_of_the_table_is_here():
     assert list(TABLE) == list(ROWS) and all(TABLE.values())
     assert len({case.id for case in CASES}) == len(CASES)
+
+
+def test_an_unknown_that_was_not_explained_is_named_among_those_that_were():
+    with pytest.raises(KeyError, match="no unknown 'w'; this discovery has u"): found["w"]
+    assert "w" not in found and found.get("w") is None
 
 
 def test_the_least_number_of_points_that_a_message_names_is_enough():

@@ -134,7 +134,7 @@ bad = {
     "time derivative": ({"u_tt": 1}, frame(), [0, 1], {}, ValueError, "no axis t"),
     "coefficient": ({"u_xx": float("inf")}, frame(), [0, 1], {}, ValueError, "finite"),
     "coefficient type": ({"u_xx": "0.1"}, frame(), [0, 1], {}, ValueError, "finite"),
-    "term": ({"sin(u)": 1}, frame(), [0, 1], {}, ValueError, "`term`"),
+    "term": ({"sin(u)": 1}, frame(), [0, 1], {}, ValueError, "the `pde` term"),
     "many frames": ({"u_xx": 1}, simulate({"u_xx": 1}, frame(), [0, 1]), [0, 1], {}, ValueError, "2 frames"),
     "nan": ({"u_xx": 1}, frame(start=lambda x: np.where(x > 1, np.nan, x)), [0, 1], {}, ValueError, "not finite"),
     "complex": ({"u_xx": 1}, frame(start=lambda x: np.exp(1j*x)), [0, 1], {}, TypeError, "real"),

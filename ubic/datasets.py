@@ -15,7 +15,7 @@ import xarray as xr
 
 # %% ../nbs/03_datasets.ipynb #2fde364d
 from .cylinder import Channel, wake
-from .field import UbicWarning
+from .field import UbicWarning, _check_flag
 from .files import _why, write_atomically
 from .spectral import simulate, simulate_frames
 from .terms import Equation, parse_term
@@ -83,7 +83,7 @@ def _solution(name, title, reference, pde, initial, t, steps, cache):
     "The field of a recipe, from the cache if it is there."
     recipe = _recipe(initial, t, json.dumps(pde), steps, _SOLVER)
     def make(): return {n: u.values for n, u in simulate(pde, initial, t, steps=steps).data_vars.items()}
-    arrays = _cached(cache_folder()/f"{name}-{recipe}.npz", make) if cache else make()
+    arrays = _cached(cache_folder()/f"{name}-{recipe}.npz", make) if _check_flag("cache", cache) else make()
     return _field(arrays, {**initial.coords, "t": t}, title, reference, pde)
 
 # %% ../nbs/03_datasets.ipynb #ca283722
@@ -155,7 +155,7 @@ def _collect(frames, shape, dtype):
 
 def _cached_frames(path, frames, shape, dtype, cache):
     "Frames from a file, or made and then kept there; in memory if that is not possible."
-    array = _read_frames(path, shape, np.dtype(dtype)) if cache else None
+    array = _read_frames(path, shape, np.dtype(dtype)) if _check_flag("cache", cache) else None
     if array is not None: return array
     try:
         if cache:

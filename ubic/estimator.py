@@ -28,6 +28,8 @@ class UBICRegressor(RegressorMixin, BaseEstimator):
 # %% ../nbs/10b_estimator.ipynb #ad7ea707
 def _fit(self, X, y):
     "Choose terms and coefficients."
+    for name, value in (("X", X), ("y", y)):
+        if np.isscalar(value): raise TypeError(f"`{name}` is {value!r}; give an array of numbers, one row or value per sample.")
     X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
     terms = getattr(self, "feature_names_in_", None)
     system = LinearSystem(X, y, terms if terms is None else list(terms), target="y")

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import permutations
 from numbers import Integral, Real
+from os import PathLike
 
 # %% ../nbs/00_field.ipynb #ab1f6815
 import numpy as np
@@ -77,6 +78,11 @@ def check_positive(
     if not isinstance(value, Real) or isinstance(value, bool): raise TypeError(f"`{name}` is {value!r}; give a positive number.")
     if not 0 < value < np.inf: raise ValueError(f"`{name}` is {value!r}; give a positive, finite number.")
     return float(value)
+
+def _check_flag(name, value):
+    "Return a yes or no, or say what was found instead."
+    if not isinstance(value, (bool, np.bool_)): raise TypeError(f"`{name}` is {_shown(value)}; give True or False.")
+    return bool(value)
 
 # %% ../nbs/00_field.ipynb #0b35d7ed
 def as_rng(
@@ -384,11 +390,18 @@ def _check_memory_order(ds):
                   "check that it was transposed, not reshaped.")
 
 # %% ../nbs/00_field.ipynb #dd3616ce
+def _check_dataset(name, ds):
+    "Raise unless this is a Dataset, and say how to come by one."
+    if isinstance(ds, xr.Dataset): return
+    if isinstance(ds, (str, PathLike)): raise TypeError(f"`{name}` is {_shown(str(ds))}; read the file first, with ubic.load(path).")
+    if ds is None or np.isscalar(ds): raise TypeError(f"`{name}` is {ds!r}; give a field, from ubic.load(path) or as_field(data, x=..., t=...).")
+    raise TypeError(f"`{name}` is a {type(ds).__name__}; make a field of it with as_field(data, x=..., t=...).")
+
 def check_field(
     ds: xr.Dataset, # unknowns on a grid, axes in any order
 ) -> xr.Dataset: # the same in canonical form: axes x, y, z, t, real numbers, increasing float coordinates
     "Return the field in canonical form, or say what is wrong with it."
-    if not isinstance(ds, xr.Dataset): raise TypeError(f"`ds` is a {type(ds).__name__}; make a field of it with as_field(data, x=..., t=...).")
+    _check_dataset("ds", ds)
     _check_names(ds)
     ds = _as_real(_check_dims(ds))
     for dim in ds.dims: ds = _check_axis(ds, dim)
@@ -400,6 +413,7 @@ def check_field(
 # %% ../nbs/00_field.ipynb #c6de9a50
 def _shape_message(shape, dims, sizes):
     "Say how shape and coordinates differ, and which transposition would repair it."
+    if not dims: return f"`data` has shape {shape} and no coordinates for its axes; give them, for instance as_field(data, x=x, t=t)."
     wanted = tuple(sizes.get(d, "?") for d in dims)
     fits = [p for p in permutations(range(len(shape))) if tuple(shape[i] for i in p) == wanted]
     return (f"`data` has shape {shape} but the axes {', '.join(dims)} have lengths {wanted}; "
@@ -409,7 +423,7 @@ def _name_axes(shape, coords, dims):
     "The axis names of a bare array: `dims`, or x, y, z, t if the lengths of the coordinates confirm it."
     sizes = {d: len(coords[d]) for d in AXES if d in coords}
     names = tuple(sizes) if dims is None else tuple(dims)
-    if len(names) != len(shape) or len(set(names)) < len(names) or any(sizes.get(d, n) != n for d, n in zip(names, shape)):
+    if not shape or len(names) != len(shape) or len(set(names)) < len(names) or any(sizes.get(d, n) != n for d, n in zip(names, shape)):
         raise ValueError(_shape_message(shape, names, sizes))
     if dims is None and len(set(shape)) < len(shape):
         raise ValueError(f"`data` has shape {shape}, and axes of equal length cannot be told apart; name them, for instance dims={names}.")
@@ -473,6 +487,7 @@ def as_field(
     **coords, # coordinate values: x=..., t=...
 ) -> xr.Dataset: # checked field
     "Make a checked field out of whatever holds the numbers."
+    if data is None or np.isscalar(data): raise TypeError(f"`data` is {_shown(data)}; give the numbers as an array, or the name of their file to ubic.load.")
     coords = {d: _as_line(d, values) for d, values in coords.items()}
     if isinstance(data, xr.DataArray): data = data.to_dataset(name=data.name or "u")
     dims = _dims_given(dims, isinstance(data, xr.Dataset))
@@ -525,10 +540,10 @@ def add_noise(
     joint: bool = False, # one standard deviation for the stack of all unknowns
 ) -> xr.Dataset: # noisy field
     "Add white Gaussian noise to every unknown."
-    if not (isinstance(percent, Real) and 0 <= percent < np.inf): raise ValueError(f"`percent` is {percent!r}; give a finite number, at least 0.")
+    if isinstance(percent, bool) or not (isinstance(percent, Real) and 0 <= percent < np.inf): raise ValueError(f"`percent` is {percent!r}; give a finite number, at least 0.")
     ds, rng = check_field(ds), as_rng(seed)
     names, noisy = list(ds.data_vars), {}
-    groups = [names] if joint else [[name] for name in names]
+    groups = [names] if _check_flag("joint", joint) else [[name] for name in names]
     if is_chunked(ds): noisy = _add_noise_in_chunks(ds, groups, percent / 100, rng)
     else:
         for group in groups: noisy |= zip(group, _add_noise_to([ds[name].values for name in group], percent / 100, rng))
@@ -584,10 +599,12 @@ def plot_field(
     **kw, # passed to `pcolormesh`, for instance cmap or vmin
 ): # the axes drawn on
     "Show one unknown of a field."
+    _check_dataset("ds", ds)
     u = _middle(_pick(ds, variable))
     if "y" not in u.dims: u = _thinned(u)
     if ax is None: ax = _panels(u)
     panels = np.atleast_1d(ax).ravel()
+    if not all(hasattr(panel, "pcolormesh") for panel in panels): raise TypeError(f"`ax` is {_shown(ax)}; give axes of matplotlib, or leave it out.")
     mesh = _snapshots(u, panels, **kw) if "y" in u.dims else _picture(panels[0], u.t, u.x, u, **kw)
     panels[0].figure.colorbar(mesh, ax=list(panels) if "y" in u.dims else panels[0], label=f"${u.name}$", pad=0.02)
     return ax

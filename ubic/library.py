@@ -568,13 +568,13 @@ def _per_axis(name, value, dims): # a number for all axes, or a mapping; nothing
 def _check_order(dim, order, terms, time_order):
     needed = time_order if dim == "t" else max((term.derivative[1].count(dim) for term in terms if term.derivative), default=0)
     if needed > 28: raise ValueError(f"`derivative_order` or a term asks for {needed} derivatives along {dim}; at most 28 are possible, and more than 6 are seldom of use.")
-    if not isinstance(order, (int, np.integer)) or not max(1, needed) <= order <= 30:
+    if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or not max(1, needed) <= order <= 30:
         raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, and be wider than a spike, so give a whole number of at least {max(1, needed)} and at most 30.")
 
 # %% ../nbs/06_library.ipynb #98a0d565
 def _check_width(dim, half, ds):
     length = float(ds[dim].values[-1] - ds[dim].values[0])
-    if not isinstance(half, Real): raise TypeError(f"`half_width` along {dim} must be a number, found {half!r}.")
+    if not isinstance(half, Real) or isinstance(half, bool): raise TypeError(f"`half_width` along {dim} must be a number, found {half!r}.")
     if not half > 0 or 2*half >= length:
         raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
 

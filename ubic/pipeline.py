@@ -16,7 +16,7 @@ import numpy as np
 from . import denoise as denoising
 from . import library
 from .criterion import _places, _score, _swaps, select
-from .field import UbicWarning, check_field, check_whole, compute, is_chunked, need, plot_field, space_dims, true_pde
+from .field import UbicWarning, _check_dataset, check_field, check_whole, compute, is_chunked, need, plot_field, space_dims, true_pde
 from .posterior import evidence
 from .refit import _Refitter
 from .saving import Result
@@ -33,7 +33,9 @@ class Discovery(Result, Mapping):
         validation=None, # how well the PDE and its competitors reproduce the data, if that was asked for
     ): self.selections, self.field, self.used, self.validation = selections, field, used, validation
 
-    def __getitem__(self, target): return self.selections[target]
+    def __getitem__(self, target):
+        if target not in self.selections: raise KeyError(f"there is no unknown {target!r}; this discovery has {', '.join(map(str, self.selections))}")
+        return self.selections[target]
     def __iter__(self): return iter(self.selections)
     def __len__(self): return len(self.selections)
 
@@ -102,6 +104,7 @@ def _heard(function, *arguments): # what a function returns, and what it warned 
 
 # %% ../nbs/10_pipeline.ipynb #f3370dbb
 def _prepared(field): # checked, and without a true PDE that nobody can read: it is for comparison only
+    _check_dataset("field", field)
     field = check_field(field)
     try: true_pde(field)
     except ValueError as error:

@@ -63,7 +63,8 @@ def posterior(
     "Posterior of linear coefficients under a Gaussian prior, Eq. (7)."
     R, q = _check_regression(R, q, noise_variance)
     size, weight = R.shape[1], check_positive("weight", weight)
-    if estimate is None: estimate = np.linalg.lstsq(R, q, rcond=None)[0]
+    estimate = np.linalg.lstsq(R, q, rcond=None)[0] if estimate is None else _check_numbers("estimate", estimate)
+    if estimate.shape != (size,): raise ValueError(f"`estimate` must have {size} values, one per term, found shape {estimate.shape}.")
     named = {"least_squares": estimate, "zero": np.zeros(size)}
     if isinstance(prior_mean, str) and prior_mean not in named:
         raise ValueError(f"`prior_mean` must be 'least_squares', 'zero' or an array, found {prior_mean!r}.")

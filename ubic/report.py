@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from .criterion import _formats, _penalty
 from .datasets import _fingerprint
-from .field import is_chunked, plot_field
-from .files import write_atomically
+from .field import _shown, is_chunked, plot_field
+from .files import _as_path, write_atomically
 from .pipeline import Discovery
 from .terms import latex
 
@@ -194,6 +194,8 @@ def to_html(
 ) -> str:
     "The report as one self-contained HTML page."
     if not isinstance(discovery, Discovery): raise TypeError(f"`discovery` must be a Discovery, found {type(discovery).__name__}; make one with discover(field).")
+    for argument, text in (("title", title), ("command", command or "")):
+        if not isinstance(text, str): raise TypeError(f"`{argument}` is {_shown(text)}; give a text.")
     name, source = html.escape(title), html.escape(str(discovery.field.attrs.get("title", "")))
     answers = "".join(_answer(discovery, target, selection) for target, selection in discovery.items())
     data = "".join(_figure(lambda: _plot_data(discovery, target), f"The data: {target}, {' and '.join(_stages(discovery))}.") for target in discovery)
@@ -213,7 +215,7 @@ def check_report(
     path, # of the file to be written
 ) -> Path:
     "See that a report can be written there."
-    path = Path(path)
+    path = _as_path(path)
     if path.suffix.lower() not in (".html", ".htm", ".pdf"): raise ValueError(f"`path` is {str(path)!r}; the name of a report ends in .html or .pdf.")
     if not path.parent.is_dir(): raise ValueError(f"`path` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
     if path.suffix.lower() == ".pdf" and _browser() is None: raise OSError(f"`path` is {str(path)!r}, but a PDF is printed by Chrome, Chromium or Edge, and none was found; write .html, and print that from any browser.")

@@ -13,7 +13,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import get_args
 import numpy as np
-from .field import is_chunked, need
+from .field import _shown, is_chunked, need
 from .files import _RESULT, _as_path, _read_npz, _reading, write_atomically
 from .terms import Term, parse_term
 
@@ -193,6 +193,7 @@ def save_result(
     rows: bool = True, # with the rows of its linear systems, where they were kept; the file is much smaller without
 ) -> Path: # the file written
     "Write a result to a file that `load_result` gives back unchanged."
+    if result is None or isinstance(result, (Real, str)): raise TypeError(f"`result` is {_shown(result)}; give a result of ubic, or a list, tuple or mapping of results.")
     path, packer = _check_npz(path), _Packer(rows)
     text = json.dumps({"format": _FORMAT, "result": packer(result), "parts": packer.parts}, allow_nan=False)
     return write_atomically(path, lambda file: np.savez(file, **{_RESULT: np.array(text)}, **packer.arrays))

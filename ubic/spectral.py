@@ -187,10 +187,16 @@ def _first_order(equations):
 def _read_terms(terms):
     "One right-hand side; two spellings of a term would hide one of its coefficients."
     read = {}
-    for term, coefficient in terms.items():
-        if parse_term(term) in read: raise ValueError(f"`pde` has the term {parse_term(term)} more than once; add its coefficients.")
-        read[parse_term(term)] = _number(term, coefficient)
+    for name, coefficient in terms.items():
+        term = _read_term(name)
+        if term in read: raise ValueError(f"`pde` has the term {term} more than once; add its coefficients.")
+        read[term] = _number(name, coefficient)
     return read
+
+def _read_term(name):
+    "A term, or an error that names the argument it came from."
+    try: return parse_term(name)
+    except (TypeError, ValueError) as error: raise type(error)(str(error).replace("`term`", "the `pde` term", 1)) from None
 
 def _number(term, coefficient):
     "A finite float, or an error that names the term."

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
-from .field import _shown, check_whole
+from numbers import Real
+from .field import AXES, _as_names, _check_flag, _shown, check_whole
 
 # %% ../nbs/01_terms.ipynb #6ccac7f5
 @dataclass(frozen=True, order=True)
@@ -203,6 +204,9 @@ def candidates(
     fluxes: bool = False, # derivatives of powers, as (u^2)_xx, instead of powers times derivatives
 ) -> list: # of `Term`
     "Powers, derivatives and their products, in the order of the paper."
+    unknowns, known, axes = _as_symbols("unknowns", unknowns), _as_symbols("known", known), _as_axes(axes)
+    if both := sorted({*unknowns} & {*known}): raise ValueError(f"`known` has {both[0]!r}, which is among the `unknowns` too; it can be one or the other.")
+    constant, fluxes = _check_flag("constant", constant), _check_flag("fluxes", fluxes)
     check_whole("power", power, 0, _MOST_POWER)
     check_whole("derivative_order", derivative_order, 0, _MOST_ORDER)
     powers = [term for degree in range(1, power + 1) for term in _products((*unknowns, *known), degree)]
@@ -212,6 +216,16 @@ def candidates(
     return [Term()]*constant + powers + derivatives + [Term(f.powers, d.derivative) for d in derivatives for f in powers]
 
 # %% ../nbs/01_terms.ipynb #150f8c49
+def _as_symbols(argument, value): # names that a term can hold
+    names = _as_names(argument, value)
+    if strange := [name for name in names if not re.fullmatch("[A-Za-z][A-Za-z0-9]*", name)]: raise ValueError(f"`{argument}` has {strange[0]!r}; give letters from a to z and digits, a letter first, such as 'u'.")
+    return names
+
+def _as_axes(axes): # letters, in a text or one by one
+    letters = _as_names("axes", tuple(axes) if isinstance(axes, str) else axes)
+    if strange := [letter for letter in letters if letter not in AXES]: raise ValueError(f"`axes` has {strange[0]!r}; the axes are called x, y, z and t, as in 'xy'.")
+    return letters
+
 def _products(names, degree): # all monomials of that degree
     return [Term(tuple(sorted(Counter(choice).items()))) for choice in combinations_with_replacement(names, degree)]
 
@@ -267,6 +281,12 @@ def _as_term(label): # a `Term` where the label is one, else the label
     try: return parse_term(label)
     except (ValueError, TypeError): return label
 
+def _coefficients(name, terms): # by the spelling of their terms
+    if not hasattr(terms, "items"): raise TypeError(f"`{name}` is {_shown(terms)}; give a mapping from terms to coefficients.")
+    for term, value in terms.items():
+        if not isinstance(value, Real) or isinstance(value, bool): raise TypeError(f"`{name}` has {_shown(value)} for {term}; give a number.")
+    return {str(_as_term(term)): value for term, value in terms.items()}
+
 def time_derivative(left: str): # what an equation explains: "u_t" for "u", and "u_tt" as it is
     "The left-hand side of an equation that may be named after its unknown."
     return left if "_" in left else f"{left}_t"
@@ -278,6 +298,6 @@ def coefficient_error(
 ): # array of percentages, one per true term; infinite when the terms differ
     "Percentage error of each coefficient (%CE of the paper)."
     import numpy as np
-    found, truth = ({str(_as_term(k)): v for k, v in d.items()} for d in (found, truth))
+    found, truth = _coefficients("found", found), _coefficients("truth", truth)
     if set(found) != set(truth): return np.full(len(truth), np.inf)
     return np.array([100*abs(found[name] - value)/abs(value) if value else np.inf for name, value in truth.items()])

@@ -10,10 +10,11 @@ import os, sys
 from dataclasses import replace
 from functools import cached_property
 from html import escape
+from numbers import Real
 import numpy as np
 import xarray as xr
 from .criterion import Selection, _advice, _summary, _ubic, tune
-from .field import _picture as _mesh, check_positive, need
+from .field import _check_flag, _picture as _mesh, check_positive, need
 from .library import _chosen_box, _conservative_pieces, _GridOfBoxes, _Jets, _noise_of, _smooth, _survey
 from .pipeline import Discovery, _middle, _picture
 from .terms import latex, parse_term
@@ -71,11 +72,13 @@ class Explorer:
 
     def at_penalty(self, lam: float): # the size that UBIC prefers then
         s = self.selection
+        if not isinstance(lam, Real) or isinstance(lam, bool): raise TypeError(f"`lam` is {lam!r}; give a number, the logarithm of the penalty.")
+        if not lam < 300: raise ValueError(f"`lam` is {lam!r}; give the logarithm of the penalty, a number below 300.")
         return self._look(int(np.argmin(_ubic(s.bic, s.uncertainty, lam, s.gamma))), lam=float(lam))
 
     def at_size(self, size: int):
         sizes = self.selection.path.sizes
-        if size not in sizes: raise ValueError(f"`size` must be one of {', '.join(map(str, sizes))}, found {size!r}.")
+        if isinstance(size, bool) or size not in sizes.tolist(): raise ValueError(f"`size` must be one of {', '.join(map(str, sizes))}, found {size!r}.")
         return self._look(int(np.flatnonzero(sizes == size)[0]))
 
     def _look(self, k, **changes):
@@ -179,6 +182,7 @@ def explore(
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is a {type(target).__name__}; give the name of an unknown of a Discovery, or leave it out.")
     if isinstance(found, Selection) and target is not None: raise ValueError(f"`target` is {target!r}, but a Selection has one target only; leave it out.")
     if isinstance(found, Discovery) and target not in (None, *found): raise ValueError(f"`target` must be one of {', '.join(found)}, found {target!r}.")
+    if live is not None: _check_flag("live", live)
     explorer = Explorer(found, live=live) if isinstance(found, Selection) else Explorer(found[target or next(iter(found))], found.used, live)
     if live: explorer.controls # or say what is missing
     return explorer

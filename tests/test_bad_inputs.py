@@ -22,7 +22,7 @@ from ubic.pipeline import Discovery, discover
 from ubic.posterior import evidence, posterior
 from ubic.refit import total_least_squares
 from ubic.report import write_report
-from ubic.saving import save_result
+from ubic.saving import load_result, save_result
 from ubic.solvers import mixed_integer
 from ubic.spectral import simulate
 from ubic.subsets import best_subsets
@@ -449,10 +449,16 @@ TABLE = { # row → label → what is done, and what is to be expected
         "empty": (lambda: load(written("a.npy", b""), x=x, t=t), E, "`path` 'a.npy' cannot be read as .npy: EOF"),
         "a kind nobody knows": (lambda: load("a.xlsx"), E, r"`path` is 'a.xlsx'; files of kind \.nc, \.zarr,.* can be read"),
         "no name": (lambda: load(None), K, "`path` is None; give the name of a file"),
+        "an empty name": (lambda: load(""), E, "`path` is empty; give the name of a file"),
+        "an empty name of a result": (lambda: load_result(""), E, "`path` is empty; give the name of a file"),
+        "an empty name of a report": (lambda: write_report(None, ""), E, "`path` is empty; give the name of a file"),
+        "a folder": (lambda: load(Path("folder.csv") if Path("folder.csv").mkdir() is None else 0), E, "`path` is 'folder.csv', which is a folder; give the name of a file"),
         "name that no system allows": (lambda: load("a"*300 + ".npz"), E, "there is no such file"),
     },
     44: {
         "variable": (lambda: load(saved("a.npz"), variables="w"), E, r"`variables` mentions \['w'\]; the file has \['t', 'u', 'x'\]"),
+        "no variable": (lambda: load(saved("a.npz"), variables=[]), E, r"`variables` is \[\], which names no unknown; name at least one"),
+        "an axis twice": (lambda: as_field(u, x=x, dims=("x", "x")), E, r"`dims` is \('x', 'x'\), which names an axis twice; give every axis a name of its own"),
         "coordinates as grids": (lambda: load(archived(u=u, x=np.repeat(x[:, None], t.size, 1), t=np.repeat(t[None], x.size, 0))), E, r"`path` has x of shape \(80, 60\) and t of shape \(80, 60\), as from a meshgrid; coordinates must be one-dimensional"),
         "a coordinate as a grid, axes named": (lambda: load(archived(u=u, x=np.repeat(x[:, None], t.size, 1), t=t), dims=("x", "t")), E, r"`path` has x of shape \(80, 60\), as from"),
         "grids beside lines that are given": (lambda: load(archived(u=u, x=np.repeat(x[:, None], t.size, 1), t=t), x=x), A(lambda ds: dict(ds.sizes) == {"x": 80, "t": 60})),
@@ -465,7 +471,7 @@ TABLE = { # row → label → what is done, and what is to be expected
         "scalar beside other axes": (lambda: load(written_nc(field.rename(x="lon", t="day").assign(dt=0.1))), E, r"`ds` has axes \['lon', 'day'\]; rename them"),
         "renamed to nothing": (lambda: load(saved("a.mat"), rename={"u": ""}), K, "`rename` is {'u': ''}; give a mapping"),
         "renamed": (lambda: load(saved("a.mat"), rename={"w": "u"}), E, r"`rename` mentions \['w'\]; the file has \['t', 'u', 'x'\]"),
-        "a coordinate as the unknown": (lambda: load(saved("a.mat"), variables="x"), E, r"`path` has arrays \{'u': \(80, 60\)\} and coordinates"),
+        "a coordinate as the unknown": (lambda: load(saved("a.mat"), variables="x"), E, r"`variables` is \['x'\], which names no unknown; name at least one"),
         "of another type": (lambda: load(saved("a.npz"), variables=3), K, "`variables` is 3; give a name"),
     },
     45: {"rebuilt": (cache_cut_short, W("the cache file burgers-.*npz is damaged; it is made again", lambda pair: pair[0].identical(pair[1])))},

@@ -67,7 +67,7 @@ def test_exit_codes(arguments, code):
 @pytest.mark.parametrize("arguments", [
     ["discover", "nowhere.nc"], ["discover", "text.nc"], ["discover", "text.npz"], ["discover", "folder"], ["data", "heat"], ["paper", "heat"], ["discover", "burgers", "--target", "v"], ["discover", "burgers", "--noise", "nan"],
     ["discover", "burgers", "--recipe", "heat"], ["discover", "burgers", "--power", "-1"], ["discover", "burgers", "--max-size", "0"], ["discover", "burgers", "--tau0", "P200"], ["discover", "bare.npy", "--dims", "x"],
-    ["discover", "bare.npy", "--dims", "x", "t", "--rename", "u"], ["data", "burgers", "--out", "no/such/folder/x.npz"], ["data", "burgers", "--out", "burgers.xls"]])
+    ["discover", "bare.npy", "--dims", "x", "t", "--rename", "u"], ["data", "burgers", "--out", "text.nc/x.npz"], ["data", "burgers", "--out", "burgers.xls"]])
 def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
     Path("text.nc").write_text("hello")
     Path("text.npz").write_text("hello")
@@ -80,11 +80,11 @@ def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
 
 @pytest.mark.parametrize("arguments, start", [
     ("discover nowhere.nc", "`SOURCE` is 'nowhere.nc'"), ("discover text.npz", "`SOURCE` 'text.npz' cannot be read"), ("data heat", "`NAME` is 'heat'"), ("paper heat", "`NAME` is 'heat'"), ("discover burgers --target v", "`--target` must be one of u"),
-    ("discover burgers --noise nan", "`--noise` is nan"), ("discover burgers --noise 5 --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --known w", "`--known` has 'w'"), ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
+    ("discover burgers --noise nan", "`--noise` is nan"), ("discover burgers --noise 5 --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --known w", "`--known` has 'w'"), ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
     ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --time-limit 0", "`--time-limit` is 0.0; give a positive, finite number"), ("discover burgers --recipe burgers --time-limit 5", "`--recipe` stands for all settings; leave out `--time-limit`, or the recipe"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
-    ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover burgers --recipe burgers --max-size 1 --power 7 --mode paper --denoise ksvd", "`--recipe` stands for all settings; leave out `--denoise`, `--power`, `--max-size`, `--mode`, or the recipe."), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", "`x` has no coordinate values; keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"), ("discover bare.npz --rename u=", "`--rename` has 'u='; write it as old=new."), ("discover burgers --variables v --chunks", "`--variables`, `--chunks` are for files, and `SOURCE` is 'burgers'"), ("report burgers x.html --rename u=v", "`--rename` is for files"),
-    ("discover bare.npz --variables w", "`--variables` mentions"), ("discover bare.npz --chunks", "`--chunks` is 'auto'"), ("discover burgers --report x.docx", "`--report` is 'x.docx'"), ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"), ("discover burgers --save x.json", "`--save` is 'x.json'"),
-    ("report burgers x.txt", "`OUT` is 'x.txt'"), ("data burgers --out no/x.npz", "`--out` is 'no/x.npz'"), ("data burgers --out x.xls", "`--out` is 'x.xls'")])
+    ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover burgers --recipe burgers --max-size 1 --power 7 --mode paper --denoise ksvd", "`--recipe` stands for all settings; leave out `--denoise`, `--power`, `--max-size`, `--mode`, or the recipe."), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", r"`x` has no coordinate values; keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give them in Python, with ubic\.as_field\(u, x=\.\.\., t=\.\.\.\)\.$"), ("discover bare.npy --dims x x", r"`--dims` is \('x', 'x'\), which names an axis twice"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"), ("discover bare.npz --rename u=", "`--rename` has 'u='; write it as old=new."), ("discover bare.npz --rename u=w u=v", "`--rename` has 'u=w u=v', where a name of the file is there twice"), ("discover burgers --variables v --chunks", "`--variables`, `--chunks` are for files, and `SOURCE` is 'burgers'"), ("report burgers x.html --rename u=v", "`--rename` is for files"),
+    ("discover bare.npz --variables w", "`--variables` mentions"), ("discover bare.npz --variables x", r"`--variables` is \['x'\], which names no unknown"), ("discover bare.npz --chunks", "`--chunks` is for .nc and .zarr, and .npz files are read whole; save the field"), ("discover burgers --report x.docx", "`--report` is 'x.docx'"), ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"), ("discover burgers --save x.json", "`--save` is 'x.json'"),
+    ("report burgers x.txt", "`OUT` is 'x.txt'"), ("data burgers --out bare.npz/x.npz", "`--out` is 'bare.npz/x.npz', but 'bare.npz' is no folder"), ("data burgers --out x.xls", "`--out` is 'x.xls'")])
 def test_mistakes_are_named_as_they_were_typed(arguments, start, folder, capsys):
     Path("text.npz").write_text("hello")
     values = np.random.default_rng(0).standard_normal((40, 30))
@@ -165,7 +165,7 @@ def test_exit_codes_are_those_of_the_help():
     assert re.findall(r"\b\d+\b", said) == ["0", "2", "130", "1"]
 
 
-@pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "no/such/x.html"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"], ["discover", "burgers", "--save", "x.json"], ["discover", "burgers", "--save", "x.npz", "--chunks"]])
+@pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "a.svg", "--figure", "a.svg"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"], ["discover", "burgers", "--save", "x.json"], ["discover", "burgers", "--save", "x.npz", "--chunks"]])
 def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatch):
     monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments) == 2 and last_line(capsys).startswith("ubic: `")
@@ -186,8 +186,37 @@ def test_folders_are_no_files(arguments, start, folder, capsys, monkeypatch):
 def test_folders_are_made_when_there_is_something_to_write(folder, capsys):
     assert main("discover nofile.csv --figure new/sub/f.png --save other/found.npz".split()) == 2 and not list(folder.iterdir())
     assert main("data burgers --out mine.npz".split()) == 0
-    assert main("discover mine.npz --noise 10 --max-size 3 --derivative-order 2 --figure new/sub/f.png --save other/found.npz".split()) == 0
-    assert Path("new/sub/f.png").is_file() and Path("other/found.npz").is_file()
+    assert main("discover mine.npz --noise 10 --max-size 3 --derivative-order 2 --figure new/sub/f.png --save other/found.npz --report third/page.html".split()) == 0
+    assert main("report mine.npz fourth/page.html --noise 10 --max-size 3 --derivative-order 2".split()) == main("data burgers --out fifth/sub/x.npz".split()) == 0
+    assert all(Path(name).is_file() for name in ("new/sub/f.png", "other/found.npz", "third/page.html", "fourth/page.html", "fifth/sub/x.npz"))
+
+
+@pytest.mark.parametrize("arguments, start", [(["discover", "burgers", "--report", ""], "`--report` is empty"), (["discover", "burgers", "--figure", ""], "`--figure` is empty"), (["discover", "burgers", "--save", ""], "`--save` is empty"), (["report", "burgers", ""], "`OUT` is empty"), (["data", "burgers", "--out", ""], "`--out` is empty"), (["discover", ""], "`SOURCE` is empty")])
+def test_names_that_are_empty(arguments, start, folder, capsys):
+    assert main(arguments) == 2 and last_line(capsys) == f"ubic: {start}; give the name of a file." and not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("arguments, start", [("discover burgers --report a.pdf --figure ./a.pdf", "`--report` and `--figure` are both './a.pdf'; give each"), ("discover mine.npz --save mine.npz", "`SOURCE` and `--save` are both 'mine.npz'"), ("report mine.html mine.html", "`SOURCE` and `OUT` are both")])
+def test_no_file_is_written_over_another(arguments, start, folder, capsys, monkeypatch):
+    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
+    assert main(arguments.split()) == 2 and last_line(capsys).startswith(f"ubic: {start}")
+
+
+@pytest.mark.parametrize("source, meant", [("Burgers", "'burgers'"), ("KS", "'ks'"), ("fild.csv", "'field.csv'"), ("Field.csv", "'field.csv'"), ("heat", None), ("no/fild.csv", None)])
+def test_near_names_are_suggested(source, meant, folder, capsys):
+    Path("field.csv").touch()
+    assert main(["discover", source]) == 2
+    assert last_line(capsys).endswith("gray_scott." if meant is None else f"gray_scott; did you mean {meant}?")
+
+
+def test_tables_are_mended_by_options(folder, capsys):
+    table = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).u.to_dataframe().reset_index()
+    table.iloc[[*range(len(table)), 0]].to_csv("twice.csv", index=False)
+    table.rename(columns={"x": "position", "t": "time"}).to_csv("names.csv", index=False)
+    Path("folder.csv").mkdir()
+    for name, said in (("twice", r"has 1 row\(s\) .* name it with --rename column=y\."), ("names", r"has the columns \['position', 'time', 'u'\]; .* name them with --rename column=x\."), ("folder", "is 'folder.csv', which is a folder; give the name of a file.")):
+        assert main(["discover", f"{name}.csv"]) == 2
+        assert re.fullmatch(f"ubic: `SOURCE` {said}", sentence := last_line(capsys)), sentence
 
 
 @pytest.mark.parametrize("problem, code", [(KeyboardInterrupt, 130), (MemoryError, 2)])
@@ -262,6 +291,14 @@ def test_reader_that_went_away():
     done = subprocess.Popen([sys.executable, "-m", "ubic.cli", "data", "kdv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     done.stdout.close()
     assert done.stderr.read() == "" and done.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is another shell")
+@pytest.mark.parametrize("place, code, said", [(">&-", 0, ""), ("2>&-", 0, ""), (">/dev/full", 2, "ubic: the output cannot be written (No space left on device); print it to another place, or make room there.\n")])
+def test_outputs_that_take_nothing(place, code, said):
+    if "full" in place and not os.path.exists("/dev/full"): pytest.skip("this system has no /dev/full")
+    done = subprocess.run(f"{shlex.quote(sys.executable)} -m ubic.cli data kdv {place}", shell=True, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (code, said) and done.stdout.startswith("Korteweg" if place == "2>&-" else "")
 
 
 def test_a_reader_that_leaves_early_costs_no_file(tmp_path):

@@ -546,7 +546,7 @@ def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "a.csv").write_bytes(np.random.default_rng(0).bytes(4000))
     with pytest.raises(ValueError, match="cannot be read as .csv"): load(tmp_path / "a.csv")
     (tmp_path / "b.csv").mkdir()
-    with pytest.raises(ValueError, match="cannot be read as .csv"): load(tmp_path / "b.csv")
+    with pytest.raises(ValueError, match="b.csv', which is a folder"): load(tmp_path / "b.csv")
 
 
 def test_scattered_points_cost_no_memory(tmp_path):

@@ -118,7 +118,7 @@ def test_ill_posed_equations_diverge_quietly(pde):
 
 
 def test_missed_tolerance_is_a_warning():
-    from ubic.field import UbicWarning, UbicWarning
+    from ubic.field import UbicWarning
     with pytest.warns(UbicWarning, match="tolerance"): simulate({"u*u_x": -1, "u_xx": 0.5}, frame(16), [0, 0.5], tolerance=1e-20)
 
 

@@ -8,6 +8,7 @@ __all__ = ['main']
 # %% ../nbs/12_cli.ipynb #4b596cbd
 import argparse, json, os, re, shlex, sys, warnings
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
@@ -113,7 +114,8 @@ def _plain(value): # what JSON can say
 
 def _print_json(value): print(json.dumps(_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
 
-def _tell(what): print(what, file=sys.stderr)
+def _tell(what):
+    if sys.stderr: print(what, file=sys.stderr) # it may be closed
 
 # %% ../nbs/12_cli.ipynb #8f38cede
 def _as_text(found):
@@ -140,16 +142,23 @@ def _as_json(found):
 # %% ../nbs/12_cli.ipynb #a7d1ae8d
 def _source(args):
     from ubic import datasets
-    from ubic.field import add_noise
+    from ubic.field import add_noise, as_rng
     from ubic.files import load
+    as_rng(args.seed)
     if args.source in datasets.names(): field = _made(args)
-    elif Path(args.source).exists():
+    elif not args.source or os.path.exists(args.source):
         args.apart = {"percent", *_arguments} - {"variables", "dims", "rename", "chunks"} # nothing else is asked of a file
         field = load(args.source, args.variables, args.dims and tuple(args.dims), _pairs(args.rename), "auto" if args.chunks else None)
-    else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}.")
+    else: raise ValueError(f"`SOURCE` is {args.source!r}, which is neither a file here nor one of {', '.join(datasets.names())}{_meant(args.source, datasets.names())}")
     args.apart = set(field.variables)
     return add_noise(field, args.noise, seed=args.seed) if args.noise else field
 
+def _meant(source, names): # the end of a sentence, with a name that is near
+    there = {path.name.lower(): str(path) for path in Path(source).parent.glob("*")} | {name: name for name in names}
+    near = get_close_matches(Path(source).name.lower(), there, 1, 0.8)
+    return f"; did you mean {there[near[0]]!r}?" if near else "."
+
+# %% ../nbs/12_cli.ipynb #a7d1ae8e
 def _made(args): # a dataset of the paper
     from ubic import datasets
     given = [f"`--{name}`" for name in ("variables", "dims", "rename", "chunks") if getattr(args, name)]
@@ -160,7 +169,9 @@ def _pairs(texts): # old=new
     if not texts: return None
     for text in texts:
         if text.count("=") != 1 or not all(text.split("=")): raise ValueError(f"`--rename` has {text!r}; write it as old=new.")
-    return dict(text.split("=") for text in texts)
+    pairs = dict(text.split("=") for text in texts)
+    if len(pairs) < len(texts): raise ValueError(f"`--rename` has {' '.join(texts)!r}, where a name of the file is there twice; give it one new name.")
+    return pairs
 
 # %% ../nbs/12_cli.ipynb #9a5884e5
 def _check_key(args, field): # JSON has the validation beside the unknowns
@@ -174,20 +185,30 @@ def _find(args):
 
 # %% ../nbs/12_cli.ipynb #458704b4
 def _check_place(option, path): # a file can be put there; folders above it are made when it is written
-    if Path(path).is_dir(): raise ValueError(f"`{option}` is {path!r}, which is a folder; give the name of a file.")
+    if Path(path).is_dir() and Path(path).suffix.lower() != ".zarr": raise ValueError(f"`{option}` is {path!r}, which is a folder; give the name of a file.")
     above = next(folder for folder in Path(path).parents if folder.exists())
     if not above.is_dir(): raise ValueError(f"`{option}` is {path!r}, but {str(above)!r} is no folder; choose another place.")
 
-def _make_folder(path):
+def _check_apart(args, *options): # no file is written over another, nor over the source
+    from ubic.files import _as_path
+    seen = {os.path.realpath(args.source): "SOURCE"} if Path(getattr(args, "source", "")).suffix else {}
+    for option in options:
+        path = getattr(args, option.strip("-").lower())
+        if path is None: continue
+        other = seen.setdefault(os.path.realpath(_as_path(path, option)), option)
+        if other != option: raise ValueError(f"`{other}` and `{option}` are both {path!r}; give each a file of its own.")
+
+# %% ../nbs/12_cli.ipynb #458704b6
+def _placed(path): # the path, in a folder that is there
     from ubic.files import _unwritten
     try: Path(path).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error: raise _unwritten(path, error) from error
+    return path
 
 def _draw(found, path):
     kind = Path(path).suffix.removeprefix(".").lower() or "png"
     from ubic.files import write_atomically
-    _make_folder(path)
-    write_atomically(path, lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
+    write_atomically(_placed(path), lambda file: found.plot()[0].figure.savefig(file, format=kind, dpi=150))
     _tell(f"figure: {path}")
 
 # %% ../nbs/12_cli.ipynb #458704b5
@@ -206,61 +227,63 @@ def _check_save(args):
     _check_place("--save", args.save)
 
 def _check_report(path, option):
-    from ubic.report import check_report
-    with _as_option(option): check_report(path)
+    from ubic.report import _check_kind
+    with _as_option(option): _check_kind(path)
     _check_place(option, path)
 
 def _check_out(path):
     from ubic.files import _WRITERS
-    kind, folder = Path(path).suffix.lower(), Path(path).parent
-    if kind not in _WRITERS: raise ValueError(f"`--out` is {path!r}; a field is saved as {', '.join(_WRITERS)}.")
-    if not folder.is_dir(): raise ValueError(f"`--out` is {path!r}, but there is no folder {str(folder)!r}; make it first.")
-    if kind != ".zarr": _check_place("--out", path)
+    if Path(path).suffix.lower() not in _WRITERS: raise ValueError(f"`--out` is {path!r}; a field is saved as {', '.join(_WRITERS)}.")
+    _check_place("--out", path)
 
 # %% ../nbs/12_cli.ipynb #81458d07
 @contextmanager
 def _piped():
     try:
         yield
-        sys.stdout.flush()
-    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout: sys.stdout.flush() # it may be closed
+    except OSError as error:
+        if not (sys.stdout and error.strerror) or error.filename: raise # it is a sentence, or about a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError): raise OSError(f"the output cannot be written ({error.strerror}); print it to another place, or make room there.") from error
 
 # %% ../nbs/12_cli.ipynb #81458d08
 def _discover(args):
     from ubic.report import write_report
+    _check_apart(args, "--report", "--figure", "--save")
     if args.report: _check_report(args.report, "--report")
     if args.figure: _check_figure(args.figure)
     if args.save: _check_save(args)
     found = _find(args)
     with _piped(): _as_json(found) if args.json else _as_text(found)
     with _as_option("--save"):
-        if args.save:
-            _make_folder(args.save)
-            _tell(f"result: {found.save(args.save)}")
+        if args.save: _tell(f"result: {found.save(_placed(args.save))}")
     with _as_option("--figure"):
         if args.figure: _draw(found, args.figure)
     with _as_option("--report"):
-        if args.report: _tell(f"report: {write_report(found, args.report, Path(args.source).name, args.typed)}")
+        if args.report: _tell(f"report: {write_report(found, _placed(args.report), Path(args.source).name, args.typed)}")
 
 # %% ../nbs/12_cli.ipynb #787cfb4c
 def _report(args):
     from ubic.report import write_report
+    _check_apart(args, "OUT")
     _check_report(args.out, "OUT")
     found = _find(args)
-    with _as_option("OUT"): print(write_report(found, args.out, args.title or Path(args.source).name, args.typed))
+    with _as_option("OUT"): print(write_report(found, _placed(args.out), args.title or Path(args.source).name, args.typed))
 
 # %% ../nbs/12_cli.ipynb #35eeef66
 def _data(args):
     from ubic import datasets
     from ubic.files import save_field
     if args.name not in datasets.names(): raise ValueError(f"`NAME` is {args.name!r}; it must be one of {', '.join(datasets.names())}.")
+    _check_apart(args, "--out")
     if args.out: _check_out(args.out)
     field = getattr(datasets, args.name)()
     about = {"name": args.name, "title": field.attrs["title"], "equation": field.attrs["equation"], "sizes": dict(field.sizes)}
     if args.json: _print_json(about)
     else: print(f"{about['title']}: {about['equation']}; " + " × ".join(f"{dim} {size}" for dim, size in field.sizes.items()))
     if args.out:
-        with _as_option("--out"): save_field(field, args.out)
+        with _as_option("--out"): save_field(field, _placed(args.out))
         _tell(f"written: {args.out}")
 
 # %% ../nbs/12_cli.ipynb #21613d70
@@ -287,13 +310,15 @@ def _warn(args, message, category, *rest, **kw): # those meant for users, in one
 # %% ../nbs/12_cli.ipynb #307cca24
 _arguments = "target known derivative_order power max_size time_limit tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
-    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
+    "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "rename={'column': 'y'}": "--rename column=y", "`--chunks` is 'auto', but": "`--chunks` is for .nc and .zarr, and", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
     "`ds` has": "`SOURCE` has", "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`", "`data` has shape": "`SOURCE` has an array of shape", "; rename them ": "; rename them with --rename OLD=NEW ", "x, y and z, together with t.": "x, y and z, together with t; name them with --rename OLD=NEW.",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
 def _as_options(sentence, apart=()): # about Python's arguments, for somebody who types; some words are names in the data
     text = re.sub(r"dims=\(([^)]*)\)", lambda found: "--dims " + re.sub("[',]", "", found[1]), str(sentence))
-    text = re.sub(r"give them, for instance as_field\(.*?\)|give `dims`, `rename`, or coordinates such as x=\.\.\.", "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give `--dims` and `--rename`", text)
+    together = "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or "
+    text = re.sub(r"give them, for instance as_field\(.*?\)", together + "give them in Python, with ubic.as_field(u, x=..., t=...)", text)
+    text = re.sub(r"give `dims`, `rename`, or coordinates such as x=\.\.\.", together + "give `--rename` if they have other names there, and `--dims` if their lengths do not tell the order of the axes", text)
     text = re.sub(r"(?<=leave out ).*(?=, or the recipe)", lambda found: re.sub(r"\w+", lambda name: f"`--{name[0].replace('_', '-')}`", found[0]), text)
     text = re.sub(r"spread it over the others with \S+, or leave it out", "leave it out, by `--variables` with the names of the others", text)
     text = re.sub(r"`time_limit=(\S+)` seconds", r"\1 seconds, its `--time-limit`", text)

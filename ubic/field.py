@@ -463,7 +463,9 @@ def _dims_given(dims, labelled):
     "The axes of labelled data have names; other names for them would be ignored, so they are refused."
     if labelled and dims is not None:
         raise ValueError(f"`dims` is {dims!r}, but it names the axes of bare arrays, and these data have names already; rename those instead.")
-    return None if dims is None else _as_names("dims", dims)
+    names = None if dims is None else _as_names("dims", dims)
+    if isinstance(dims, (list, tuple)) and len(names) < len(dims): raise ValueError(f"`dims` is {dims!r}, which names an axis twice; give every axis a name of its own.")
+    return names
 
 # %% ../nbs/00_field.ipynb #99681828
 def _line(values): return f"{len(values)} points" + (f" from {values[0]:g} to {values[-1]:g}" if values.dtype.kind in "fiu" and len(values) else "")

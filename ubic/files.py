@@ -69,6 +69,7 @@ def _put_back(path):
 # %% ../nbs/00b_files.ipynb #11fb4508
 def _as_path(path, name="path"):
     "A path, or a sentence."
+    if path == "": raise ValueError(f"`{name}` is empty; give the name of a file.")
     try: return Path(path)
     except TypeError: raise TypeError(f"`{name}` is {path!r}; give the name of a file.") from None
 
@@ -494,6 +495,7 @@ def _read(path, chunks):
     if kind not in _READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(_READERS)} can be read.")
     _put_back(path)
     if not os.path.exists(path): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
+    if kind != ".zarr": _not_folder(path)
     options = {} if chunks is None else {"chunks": _check_chunks(chunks, kind)}
     with _reading(path), _own_warnings():
         content = _READERS[kind](path, **options)
@@ -552,6 +554,7 @@ def _choose(variables, names):
     wanted = _as_names("variables", variables)
     missing = [n for n in wanted if n not in names and n not in names.values()]
     if missing: raise ValueError(f"`variables` mentions {missing}; the file has {_shown(sorted(names))}.")
+    if all(names.get(n, n) in AXES for n in wanted): raise ValueError(f"`variables` is {list(wanted)}, which names no unknown; name at least one, or leave it out for all.")
     return [names.get(n, n) for n in wanted]
 
 # %% ../nbs/00b_files.ipynb #3fa598cd
@@ -602,12 +605,13 @@ def _as_numbers(name, column):
     if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {_shown(str(column[bad.idxmax()]))} in row {bad.idxmax() + 1} below the header; {'give numbers there' + ', such as seconds since the start'*(name == 't') if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
     return numbers.to_numpy()
 
-def _on_grid(table, variables):
-    "A long table, one row for each point, as a Dataset."
+def _on_grid(table, names, variables):
+    "A long table, one row for each point, as a Dataset, under new names."
+    there, table = list(table), table.rename(columns=names)
     axes, unknowns = [d for d in AXES if d in table], [n for n in table if n not in AXES] if variables is None else [n for n in variables if n not in AXES]
     if not table.columns.is_unique: raise ValueError(f"`rename` gives the columns the names {list(table)}; every column needs its own.")
     if "t" not in axes or len(axes) < 2 or not unknowns:
-        raise ValueError(f"`path` has the columns {_shown(list(table))}; a table needs t, x (and y, z) and unknowns: name them with rename={{'column': 'x', ...}}.")
+        raise ValueError(f"`path` has the columns {_shown(there)}; a table needs t, x (and y, z) and unknowns: name them with rename={{'column': 'x', ...}}.")
     columns = {n: _as_numbers(n, table[n]) for n in [*axes, *unknowns]}
     levels, places = zip(*(_levels(columns[d]) for d in axes))
     order = np.lexsort(places[::-1])
@@ -635,7 +639,7 @@ def _select(content, variables, rename, dims, coords):
     dims = _dims_given(dims, labelled)
     names = _new_names([*content.variables, *(d for d in content.dims if d not in content.variables)] if isinstance(content, xr.Dataset) else list(content), rename)
     chosen = None if variables is None else _choose(variables, names)
-    if isinstance(content, pd.DataFrame): content, names = _on_grid(content.rename(columns=names), chosen), {}
+    if isinstance(content, pd.DataFrame): content, names = _on_grid(content, names, chosen), {}
     if not labelled:
         found, arrays = _sort_out(content, names)
         _check_lines(content, names, found | coords, dims)

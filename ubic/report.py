@@ -211,14 +211,18 @@ _browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-sta
 
 def _browser(): return next(filter(None, map(shutil.which, _browsers)), None)
 
+def _check_kind(path): # a report can be made of this kind
+    path = _as_path(path)
+    if path.suffix.lower() not in (".html", ".htm", ".pdf"): raise ValueError(f"`path` is {str(path)!r}; the name of a report ends in .html or .pdf.")
+    if path.suffix.lower() == ".pdf" and _browser() is None: raise OSError(f"`path` is {str(path)!r}, but a PDF is printed by Chrome, Chromium or Edge, and none was found; write .html, and print that from any browser.")
+    return path
+
 def check_report(
     path, # of the file to be written
 ) -> Path:
     "See that a report can be written there."
-    path = _as_path(path)
-    if path.suffix.lower() not in (".html", ".htm", ".pdf"): raise ValueError(f"`path` is {str(path)!r}; the name of a report ends in .html or .pdf.")
+    path = _check_kind(path)
     if not path.parent.is_dir(): raise ValueError(f"`path` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
-    if path.suffix.lower() == ".pdf" and _browser() is None: raise OSError(f"`path` is {str(path)!r}, but a PDF is printed by Chrome, Chromium or Edge, and none was found; write .html, and print that from any browser.")
     return path
 
 # %% ../nbs/11_report.ipynb #fe79a7fe

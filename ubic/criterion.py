@@ -200,7 +200,7 @@ def _plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterio
     lines += right.plot(sizes, uncertainty, "s-", color="tab:blue", markersize=4, alpha=0.8, label=labels[2])
     chosen = found.size, penalized[found.k]
     ax.plot(*chosen, "o", markersize=13, markerfacecolor="none", markeredgecolor="tab:green", markeredgewidth=2)
-    ax.annotate("✓", chosen, (0, 9), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
+    ax.annotate("✓", chosen, (8, 9), textcoords="offset points", ha="center", color="tab:green", fontsize=18, weight="bold")
     ax.set_xlabel("support size $s_k$")
     ax.set_xticks(sizes)
     right.set_ylabel(labels[3], color="tab:blue")

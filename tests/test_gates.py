@@ -104,17 +104,19 @@ def test_every_notebook_shows_a_full_run():
     assert sorted(runs) == sorted(path.relative_to(ROOT).as_posix() for path in NOTEBOOKS), "`make paper` runs what is missing"
 
 
-def test_displayed_tables_are_the_same_in_every_run():
+def test_tables_and_controls_have_the_same_names_in_every_run():
     import nbformat.v4 as make, run_notebooks, uuid
     def saved(name):
-        drawn = [uuid.uuid4(), uuid.uuid4()]
-        shown = make.new_output("display_data", data={"text/html": "".join(f"<i id='{part}'/><b for='{part}'/>" for part in drawn)})
-        nb = make.new_notebook(cells=[make.new_markdown_cell("text"), make.new_code_cell("table", outputs=[shown])])
-        run_notebooks.name_parts(nb, Path(name))
-        return nb.cells[1].outputs[0].data["text/html"]
-    parts = run_notebooks.DRAWN.findall(saved("a.ipynb"))
+        part, control = uuid.uuid4(), uuid.uuid4().hex
+        shown = make.new_output("display_data", data={"text/html": f"<i id='{part}'/><b for='{part}'/>", "text/plain": control})
+        nb = make.new_notebook(cells=[make.new_code_cell("table", id="a", outputs=[shown])], metadata={"widgets": {control: {"layout": f"IPY_MODEL_{control}"}}})
+        nb = run_notebooks.name_parts(nb, Path(name))
+        (renamed, state), = nb.metadata.widgets.items()
+        assert renamed != control and nb.cells[0].outputs[0].data["text/plain"] == renamed and state.layout == f"IPY_MODEL_{renamed}"
+        return nb
+    first, second = run_notebooks.DRAWN.findall(saved("a.ipynb").cells[0].outputs[0].data["text/html"])
+    assert first == second
     assert saved("a.ipynb") == saved("a.ipynb") != saved("b.ipynb")
-    assert parts[0] == parts[1] != parts[2] == parts[3]
 
 
 @pytest.mark.parametrize("maker", ["contents", "shape", "readme", "badges"])

@@ -26,7 +26,7 @@ from tqdm.auto import tqdm
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "nbs" / "runs.json"
 WORK = ROOT / "out"
-DRAWN = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}") # what xarray calls the parts of a table
+DRAWN = re.compile(r"(?<![A-Za-z0-9+/])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})(?![A-Za-z0-9+/=])") # names that xarray and widgets draw anew each time
 NEVER_RUN = re.compile(r"^#\|\s*eval:\s*false", re.MULTILINE | re.IGNORECASE)
 
 
@@ -68,11 +68,12 @@ def wants_no_run(nb):
 
 
 def name_parts(nb, notebook):
-    "Give the parts of displayed tables the same names in every run."
+    "The notebook with the same names for the parts of tables and controls in every run."
     known = {}
-    steady = lambda found: known.setdefault(found[0], str(uuid.uuid5(uuid.NAMESPACE_URL, f"{notebook.name}#{len(known)}")))
-    shown = [output.data for cell in nb.cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
-    for data in shown: data["text/html"] = DRAWN.sub(steady, data["text/html"])
+    def steady(found):
+        fresh = known.setdefault(found[0], uuid.uuid5(uuid.NAMESPACE_URL, f"{notebook.name}#{len(known)}"))
+        return str(fresh) if "-" in found[0] else fresh.hex
+    return nbformat.from_dict(json.loads(DRAWN.sub(steady, json.dumps(nb))))
 
 
 def replace_atomically(nb, notebook):
@@ -94,8 +95,7 @@ def run(notebook, cell_done):
             Client(nb, timeout=None, extra_arguments=["--log-level=CRITICAL"], resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
             if (notebook.read_bytes(), package()) != (before, used): raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
-            name_parts(nb, notebook)
-            replace_atomically(nb, notebook)
+            replace_atomically(name_parts(nb, notebook), notebook)
         return "ok", time.perf_counter() - start, ""
     except CellExecutionError as error: problem = str(error)
     except Exception: problem = traceback.format_exc()

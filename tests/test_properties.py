@@ -518,3 +518,9 @@ def test_order_of_factors_and_of_derivatives_does_not_matter(term, random):
         name, axes = term.derivative
         factors = [f"{name}_{''.join(random.sample(axes, len(axes)))}" if "_" in factor else factor for factor in factors]
     assert Term.parse("*".join(factors)) == term
+
+
+def test_a_constant_stands_alone_in_an_equation():
+    equation = ubic.Equation("u_t", tuple(map(ubic.Term.parse, ("1", "u"))), (0.5, -1.0), (0.1, 0.2))
+    assert str(equation) == "u_t = 0.50 (± 0.10) - 1.00 (± 0.20) u" and equation.latex == r"u_{t} = (0.50 \pm 0.10) - (1.00 \pm 0.20)\, u"
+    assert str(equation.sympy().rhs) == "0.5 - 1.0*u(x, t)"

@@ -258,7 +258,8 @@ class Equation:
             yield term, "-" if c < 0 else "+", *_rounded(abs(c), s)
 
     def __str__(self):
-        text = " ".join(f"{sign} {value}{' (± ' + std + ')' if std else ''} {term}" for term, sign, value, std in self._parts())
+        def times(term): return "" if str(term) == "1" else f" {term}"
+        text = " ".join(f"{sign} {value}{' (± ' + std + ')' if std else ''}{times(term)}" for term, sign, value, std in self._parts())
         return f"{self.target} = {text.removeprefix('+ ') or '0'}"
 
     __repr__ = __str__
@@ -266,7 +267,8 @@ class Equation:
     @property
     def latex(self):
         def number(value, std): return _tex(rf"({value} \pm {std})" if std else value)
-        text = " ".join(rf"{sign} {number(value, std)}\, {latex(term)}" for term, sign, value, std in self._parts())
+        def times(term): return "" if str(term) == "1" else rf"\, {latex(term)}"
+        text = " ".join(f"{sign} {number(value, std)}{times(term)}" for term, sign, value, std in self._parts())
         return f"{latex(_as_term(self.target))} = {text.removeprefix('+ ') or '0'}"
 
     def _repr_latex_(self): return f"${self.latex}$"

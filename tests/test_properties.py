@@ -17,7 +17,7 @@ from ubic.posterior import evidence, posterior
 from ubic.saving import load_result
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
-from ubic.terms import Term, parse_term
+from ubic.terms import Equation, Term, parse_term
 
 quick = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 few = settings(quick, max_examples=6, phases=[Phase.generate]) # these take long, and longer still to be made smaller
@@ -521,6 +521,6 @@ def test_order_of_factors_and_of_derivatives_does_not_matter(term, random):
 
 
 def test_a_constant_stands_alone_in_an_equation():
-    equation = ubic.Equation("u_t", tuple(map(ubic.Term.parse, ("1", "u"))), (0.5, -1.0), (0.1, 0.2))
+    equation = Equation("u_t", tuple(map(parse_term, ("1", "u"))), (0.5, -1.0), (0.1, 0.2))
     assert str(equation) == "u_t = 0.50 (± 0.10) - 1.00 (± 0.20) u" and equation.latex == r"u_{t} = (0.50 \pm 0.10) - (1.00 \pm 0.20)\, u"
     assert str(equation.sympy().rhs) == "0.5 - 1.0*u(x, t)"

@@ -239,6 +239,18 @@ def test_json_is_strict_and_complete(capsys):
     assert main(["data", "kdv", "--json"]) == 0 and strict(capsys.readouterr().out)["sizes"] == {"x": 512, "t": 501}
 
 
+def test_seed_of_the_noise(folder, capsys):
+    "The option is the argument `seed` of `add_noise`, and 0 when it is left out."
+    def coefficients(*options):
+        assert main(["discover", "burgers", "--noise", "30", "--derivative-order", "2", "--max-size", "2", "--json", *options]) == 0
+        return strict(capsys.readouterr().out)["u"]["coef"]
+    typed = {seed: coefficients("--seed", str(seed)) for seed in (0, 1, 2)}
+    for seed, coef in typed.items():
+        field = ubic.add_noise(ubic.datasets.burgers(), 30, seed=seed)
+        assert coef == pytest.approx(list(ubic.discover(field, derivative_order=2, max_size=2)["u"].coef), rel=1e-12)
+    assert typed[0] == coefficients() and typed[0] != typed[1] != typed[2] != typed[0]
+
+
 def test_json_has_room_for_the_validation(folder, capsys, monkeypatch):
     field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30))
     np.savez("taken.npz", validation=field.u.values, x=field.x.values, t=field.t.values)

@@ -1,5 +1,9 @@
 "Fields: what the notebook cannot show, files of every kind, faults, permutations, published-size arrays."
 import gzip
+import io
+import zipfile
+import zlib
+from copy import copy
 from itertools import permutations
 
 import numpy as np, pytest, xarray as xr
@@ -330,6 +334,89 @@ def test_files_of_another_kind(tmp_path, suffix):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(b"this is a text\n" * 100)
     with pytest.raises(ValueError, match=f"cannot be read as \\{suffix}"): load(path)
+
+
+# --- headers that claim more than there is, or more than memory holds -----------------------------------------------------------
+
+def npy(shape, numbers):
+    "An .npy file whose header gives this shape, with so many numbers behind it."
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
+    return stream.getvalue() + bytes(8*numbers)
+
+
+def short_npy(path): path.write_bytes(npy((1000, 1000), 9))
+
+
+def short_member(path):
+    with zipfile.ZipFile(path, "w") as archive: archive.writestr("u.npy", npy((1000, 1000), 9))
+
+
+def swollen_member(path):
+    "The list of the archive says that a member unpacks to ten million bytes."
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("u.npy", npy((3, 3), 9))
+        archive.filelist[0].file_size = 10**7
+
+
+def members_in_one_place(path):
+    "Nine members that all are the same bytes of the archive."
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("u.npy", npy((30, 30), 900))
+        for i in range(8):
+            archive.filelist.append(copy(archive.filelist[0]))
+            archive.filelist[-1].filename = f"u{i}.npy"
+
+
+def matlab(element): return b"MATLAB".ljust(124, b" ") + b"\0\x01IM" + element
+
+
+def short_element(path): path.write_bytes(matlab(np.array([14, 10**7], "<u4").tobytes() + bytes(80)))
+
+
+def swollen_element(path):
+    packed = zlib.compress(np.array([14, 10**7], "<u4").tobytes() + bytes(80))
+    path.write_bytes(matlab(np.array([15, len(packed)], "<u4").tobytes() + packed))
+
+
+def short_matlab_4(path): path.write_bytes(np.array([0, 1000, 1000, 0, 2], "<i4").tobytes() + b"u\0" + bytes(72))
+
+
+def empty_hdf(path):
+    with pytest.importorskip("h5py").File(path, "w") as file: file.create_dataset("u", (1000, 1000), "f8", chunks=(10, 10))
+
+
+@pytest.mark.parametrize("name, write, words", [
+    ("a.npy", short_npy, "its header claims 8000128 bytes but holds at most 200"), ("a.npz", short_member, "its header claims 8000128 bytes but holds at most 200"),
+    ("a.npz", swollen_member, r"u\.npy claims 10000000 bytes"), ("a.npz", members_in_one_place, "all of it together claims 65952 bytes"),
+    ("a.mat", short_element, "one of its elements claims 10000008 bytes but holds at most 88"), ("a.mat", swollen_element, "one of its elements claims 10000000 bytes"),
+    ("a.mat", short_matlab_4, "u claims 1000000 bytes but holds at most 94"), ("a.mat", empty_hdf, "u claims 8000000 bytes"), ("a.nc", empty_hdf, "u claims 8000000 bytes")], ids=lambda value: getattr(value, "__name__", None))
+def test_a_header_that_claims_more_than_the_file_holds(tmp_path, name, write, words):
+    "The claim is compared with the file before anything is read, though memory would do for it."
+    write(tmp_path / name)
+    with pytest.raises(ValueError, match=f"cannot be read as .*: {words}"): load(tmp_path / name)
+
+
+def write_zarr(path):
+    pytest.importorskip("zarr")
+    save_field(field(), path)
+
+
+def write_hdf(path):
+    with pytest.importorskip("h5py").File(path, "w") as file: file["u"] = u2
+
+
+@pytest.mark.parametrize("name, write, what", [
+    ("a.npy", lambda path: np.save(path, u2), "its array"), ("a.npz", lambda path: np.savez(path, u=u2), "all of it together"), ("a.mat", lambda path: savemat(path, {"u": u2}), "it"),
+    ("a.mat", lambda path: savemat(path, {"u": np.zeros((100, 100))}, do_compression=True), "one of its elements"), ("a.mat", write_hdf, "all of it together"),
+    ("a.nc", lambda path: field().to_netcdf(path, engine="scipy"), "all of it together"), ("a.nc", lambda path: field().to_netcdf(path, engine="h5netcdf"), "all of it together"), ("a.zarr", write_zarr, "a chunk of `u`"),
+    ("a.csv", lambda path: path.write_text("x,t,u\n" + "0,0,0\n"*1000), "it"), ("a.csv.gz", lambda path: path.write_bytes(gzip.compress(b"x,t,u\n" + b"0,0,0\n"*10000)), "its text")],
+    ids=["npy", "npz", "mat", "packed mat", "hdf mat", "classic nc", "hdf nc", "zarr", "csv", "csv.gz"])
+def test_what_does_not_fit_into_memory_is_not_read(tmp_path, monkeypatch, name, write, what):
+    "On a machine with a kilobyte of memory."
+    write(tmp_path / name)
+    monkeypatch.setattr("ubic.files._memory", lambda: 1000)
+    with pytest.raises(ValueError, match=rf"cannot be read as .*: {what} would take \S+ GB, and there are 1e-06 GB of memory"): load(tmp_path / name)
 
 
 # --- arguments of the wrong kind ------------------------------------------------------------------------------------------------

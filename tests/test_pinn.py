@@ -1,6 +1,8 @@
 "Physics-informed networks: they train, they go on after an interruption, and they say what is wrong."
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,6 +55,18 @@ def test_physics_loss_is_the_residual_of_the_equation(heat):
     residual = u.differentiate("t") - c * u.differentiate("x").differentiate("x") - d * u * u.differentiate("x")
     inner = residual.isel(x=slice(5, -5, 50), t=slice(5, -5, 50))
     assert np.isclose(float((inner**2).mean()), network.losses.physics.iloc[-1], rtol=1e-2)
+
+
+@pytest.mark.parametrize("part", [{}, {"t": slice(5)}], ids=["all points", "a few points"])
+def test_losses_are_means_over_points_and_equations(heat, part):
+    "A network of zeros says that u = v = 0, so it misses u_t = 2 by 2 and v_t = 4 by 4 everywhere."
+    import torch
+    two = heat.assign(v=2*heat.u)
+    network = pinn({"u": {"1": 2.0}, "v": {"1": 4.0}}, two, part, physics=part, **SMALL)
+    data, physics = networks._loss(network.problem, "cpu")(torch.zeros(len(network.weights)), torch.tensor([2.0, 4.0]))
+    seen = two.isel(part)
+    assert float(physics) == pytest.approx((2**2 + 4**2)/2)
+    assert float(data) == pytest.approx(float((seen.u**2).mean() + (seen.v**2).mean())/2, rel=1e-5)
 
 
 def test_equation_beyond_the_training_part(heat):
@@ -141,6 +155,21 @@ def test_checkpoint_of_another_problem_is_refused(heat, tmp_path, change):
 def test_file_that_is_no_checkpoint_is_refused(heat, tmp_path, content):
     (tmp_path / "state.pt").write_bytes(content)
     with pytest.raises(ValueError, match="`checkpoint` .* cannot be read"): pinn({"u_xx": 0.15}, heat, checkpoint=tmp_path / "state.pt", **SMALL)
+
+
+class Trap:
+    "Whoever unpickles it leaves a file behind."
+    def __reduce__(self): return open, ("trap", "w")
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["inside a state", "bare"])
+def test_checkpoint_that_holds_code_is_refused_and_the_code_is_not_run(heat, tmp_path, monkeypatch, bare):
+    import torch
+    monkeypatch.chdir(tmp_path)
+    if bare: Path("state.pt").write_bytes(pickle.dumps(Trap()))
+    else: torch.save({"fingerprint": Trap()}, "state.pt")
+    with pytest.raises(ValueError, match="`checkpoint` 'state.pt' cannot be read"): pinn({"u_xx": 0.15}, heat, checkpoint="state.pt", **SMALL)
+    assert not Path("trap").exists()
 
 
 def test_published_seed_gives_the_published_first_weights():

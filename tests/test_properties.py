@@ -13,7 +13,7 @@ from ubic.criterion import _ubic, improvements, select, tune
 from ubic.denoise import _code, learn_dictionary, plane_kernel, savgol, savgol2d, svd
 from ubic.field import add_noise, as_field
 from ubic.library import weak
-from ubic.posterior import evidence, posterior
+from ubic.posterior import Posterior, evidence, posterior
 from ubic.saving import load_result
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
@@ -231,6 +231,23 @@ def test_posterior_is_the_formula_of_the_paper(system, seed):
     np.testing.assert_allclose(ours.cov, cov, rtol=1e-6, atol=1e-9*cov.max())
     mean = cov @ (np.linalg.solve(prior, center) + X.T @ system.y/variance)
     np.testing.assert_allclose(ours.mean, mean, rtol=1e-6, atol=1e-9*np.abs(mean).max())
+
+
+def test_relative_spread_is_that_of_eq_8():
+    "Sums of absolute values: spreads 1 and 2 of coefficients 3 and -4 make 3/7; roots of sums of squares would make √5/5."
+    belief = Posterior(np.array([3.0, -4.0]), np.array([[1.0, 0.5], [0.5, 4.0]]), 1.0)
+    assert belief.cv == pytest.approx(3/7, rel=1e-14)
+
+
+def test_uncertainty_is_that_of_eq_8():
+    "By hand from means and covariances of all sizes, where Euclidean norms would give other numbers."
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4))
+    found = evidence(best_subsets(LinearSystem(X, X @ [3.0, -1.0, 0.3, 0.1] + rng.standard_normal(50))), "paper")
+    def ratios(p): return np.array([np.linalg.norm(np.sqrt(np.diag(b.cov)), p)/np.linalg.norm(b.mean, p) for b in found.posteriors])
+    one, two = ratios(1), ratios(2)
+    np.testing.assert_allclose(found.uncertainty, one/one.min(), rtol=1e-12)
+    assert np.abs(two/two.min()/found.uncertainty - 1).max() > 0.1
 
 
 @quick

@@ -50,13 +50,26 @@ class Discovery(Result, Mapping):
         return {name: coefficient_error(found.get(left, {}), terms) for left, terms in truth.items() if (name := left.partition("_")[0]) in self}
 
     @cached_property
-    def noise(self) -> dict: # unknown → measured noise in percent of the standard deviation of what is left without it, as `add_noise` counts it
+    def noise(self) -> dict: # unknown → measured noise in percent of the clean field's standard deviation; infinite where all is noise
         levels = denoising.noise_level(self.field)
-        return {name: float(100*level/np.sqrt(max(float(self.field[name].var()) - level**2, 1e-300))) for name, level in levels.items()}
+        return {name: _noise_percent(level, float(self.field[name].var())) for name, level in levels.items()}
+
+    @property
+    def noise_text(self) -> str: # the same in words
+        return ", ".join(f"{_percent(noise)} of {name}" for name, noise in self.noise.items())
+
+# %% ../nbs/10_pipeline.ipynb #f2a10002
+def _noise_percent(level, variance): # of the noise, and of field and noise together
+    clean = variance - level**2
+    if level == 0: return 0.0
+    return float(100*level/np.sqrt(clean)) if clean > 0 else np.inf
+
+def _percent(noise): # in words
+    return f"{noise:.3g} %" if noise < 999.5 else "1000 % or more"
 
 # %% ../nbs/10_pipeline.ipynb #5c428dfa
 def _told(self): # nothing where it would mean to read a large store once more
-    return [] if is_chunked(self.field) else [f"Noise measured: {', '.join(f'{percent:.3g} % of {name}' for name, percent in self.noise.items())}."]
+    return [] if is_chunked(self.field) else [f"Noise measured: {self.noise_text}."]
 
 def _show_text(self): return "\n\n".join([*map(str, self.values()), *self._told(), *([] if self.validation is None else [str(self.validation)])])
 

@@ -97,7 +97,7 @@ def _about_data(discovery):
     yield "ranges", ", ".join(f"{dim} from {float(field[dim][0]):.6g} to {float(field[dim][-1]):.6g}" for dim in field.dims)
     if isinstance(field.attrs.get("noise_percent"), Real): yield "noise added", f"{field.attrs['noise_percent']:g} %"
     if is_chunked(field): return
-    yield "noise measured", ", ".join(f"{percent:.3g} % of {name}" for name, percent in discovery.noise.items())
+    yield "noise measured", discovery.noise_text
     yield "fingerprint", _fingerprint({str(name): values.values for name, values in field.variables.items()})[:16]
 
 # %% ../nbs/11_report.ipynb #00bb68f3

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.harness import Measured, compare, timed
 from ubic.recipes import reproduce
 from ubic.sampling import Likelihood, diagnostics, likelihood, nuts_chain, sampled
-from ubic.shrinkage import _chain
+from ubic.bayes.shrinkage import _chain
 from ubic.system import LinearSystem
 
 PRIOR = dict(shrinkage=1e-3, slab_df=4.0, slab_scale=2.0)

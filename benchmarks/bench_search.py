@@ -8,7 +8,8 @@ from benchmarks.harness import compare
 from ubic import datasets
 from ubic.field import add_noise
 from ubic.library import weak
-from ubic.subsets import _fit, best_subsets
+from ubic.subsets import best_subsets
+from ubic.search.paths import fit_subset
 from ubic.system import LinearSystem
 
 
@@ -30,7 +31,7 @@ def real_problem():
 
 def exactness(system, path, supports):
     "How many supports are equal, and whose residuals are larger."
-    ratios = np.array([_fit(system.unit, np.asarray(support, dtype=int))[1] for support in supports])*np.sum(system.R[:, -1]**2)/path.rss
+    ratios = np.array([fit_subset(system.unit, np.asarray(support, dtype=int))[1] for support in supports])*np.sum(system.R[:, -1]**2)/path.rss
     same = sum(set(a) == set(map(int, b)) for a, b in zip(path.supports, supports))
     told = [f"{whose} residuals up to {excess:.0e} larger" for whose, excess in (("peer's", ratios.max() - 1), ("our", 1/ratios.min() - 1)) if excess > 1e-9]
     return f"{same} of {len(supports)} supports equal" + "".join(f"; {sentence}" for sentence in told)

@@ -5,7 +5,11 @@ from scipy.signal import savgol_filter
 
 import ubic
 from ubic import accuracy, recipes
-from ubic.accuracy import _Windows, _corner, _cumulative, _draw, convolutional_weak_form, denoised_weak_form
+from ubic.accuracy import convolutional_weak_form, denoised_weak_form
+from ubic.paper.accuracy import _Windows
+from ubic.paper.accuracy import _corner
+from ubic.paper.accuracy import _cumulative
+from ubic.paper.accuracy import _draw
 from ubic.field import as_field
 from ubic.terms import parse_term
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import speed
 from benchmarks import __main__ as program, bench_search, growth, harness
-from ubic.subsets import _path
+from ubic.search.paths import path_of
 
 FOLDER = ROOT / "benchmarks"
 CLAIM = re.compile(r"(?:[\d.,  ]*\d|\b(?:several|many|dozens|hundreds?|thousands?|ten|twenty|hundred|thousand)(?: of)?)\s+times\s+(?:faster|slower|quicker|longer|as fast|as long|the time)|\b(?:twice|thrice) as (?:fast|slow|long)|orders? of magnitude (?:faster|slower)|-fold (?:faster|speed)", re.IGNORECASE)
@@ -180,7 +180,7 @@ def test_exactness_tells_whose_residual_is_larger():
     path = bench_search.best_subsets(system, 3)
     worse = [*path.supports[:2], (1, 3, 5)]
     assert re.fullmatch(r"2 of 3 supports equal; peer's residuals up to \S+ larger", bench_search.exactness(system, path, worse))
-    other = _path(system, worse)
+    other = path_of(system, worse)
     assert re.fullmatch(r"2 of 3 supports equal; our residuals up to \S+ larger", bench_search.exactness(system, other, path.supports))
 
 

@@ -13,6 +13,7 @@ import ubic.field as module
 from ubic.denoise import ksvd, noise_level, savgol, savgol2d, svd
 from ubic.field import UbicWarning, add_noise, as_field, check_field, compute, is_chunked, plot_field
 from ubic.files import load, save_field
+from ubic.data import survey as survey_room
 
 dask = pytest.importorskip("dask", reason="fields in chunks need dask")
 da = pytest.importorskip("dask.array", reason="fields in chunks need dask")
@@ -173,10 +174,10 @@ def test_small_singular_values_take_the_accurate_route(shape, chunks, monkeypatc
 
 def test_noise_level_equals_that_in_memory(monkeypatch):
     for most in (10**9, 3000, 200):
-        monkeypatch.setattr(denoise._sample, "__defaults__", (most,))
+        monkeypatch.setattr(survey_room.sampled_places, "__defaults__", (most,))
         for shape, dims, chunks in GRIDS[::2]:
             ds = field(shape, dims)
-            assert np.prod([len(places) for places in denoise._sample(shape)]) <= most
+            assert np.prod([len(places) for places in survey_room.sampled_places(shape)]) <= most
             assert noise_level(ds.chunk(chunks)) == pytest.approx(noise_level(ds), rel=1e-12)
             if most > 1000: assert noise_level(ds)["u"] == pytest.approx(0.05, rel=0.3)
 

@@ -107,7 +107,7 @@ def test_every_option_has_its_own_name():
 @pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
 def test_time_limit_reaches_the_search(command, folder, monkeypatch):
     def stop(*_, **settings): raise ValueError(settings["time_limit"])
-    monkeypatch.setattr("ubic.pipeline.discover", stop)
+    monkeypatch.setattr("ubic.road.pipeline.discover", stop)
     with pytest.raises(ValueError, match="^7.5$"): cli._find(cli._parser().parse_args([*command.split(), "--time-limit", "7.5"]))
     with pytest.raises(ValueError, match="^None$"): cli._find(cli._parser().parse_args(command.split()))
 
@@ -167,7 +167,7 @@ def test_exit_codes_are_those_of_the_help():
 
 @pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "a.svg", "--figure", "a.svg"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"], ["discover", "burgers", "--save", "x.json"], ["discover", "burgers", "--save", "x.npz", "--chunks"]])
 def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatch):
-    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments) == 2 and last_line(capsys).startswith("ubic: `")
 
 
@@ -178,7 +178,7 @@ def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatc
 def test_folders_are_no_files(arguments, start, folder, capsys, monkeypatch):
     for name in ("here", "here.png", "here.npz", "here.html"): Path(name).mkdir()
     Path("file").touch()
-    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments.split()) == 2
     assert (sentence := last_line(capsys)).startswith(f"ubic: {start}"), sentence
 
@@ -198,7 +198,7 @@ def test_names_that_are_empty(arguments, start, folder, capsys):
 
 @pytest.mark.parametrize("arguments, start", [("discover burgers --report a.pdf --figure ./a.pdf", "`--report` and `--figure` are both './a.pdf'; give each"), ("discover mine.npz --save mine.npz", "`SOURCE` and `--save` are both 'mine.npz'"), ("report mine.html mine.html", "`SOURCE` and `OUT` are both")])
 def test_no_file_is_written_over_another(arguments, start, folder, capsys, monkeypatch):
-    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments.split()) == 2 and last_line(capsys).startswith(f"ubic: {start}")
 
 
@@ -222,12 +222,12 @@ def test_tables_are_mended_by_options(folder, capsys):
 @pytest.mark.parametrize("problem, code", [(KeyboardInterrupt, 130), (MemoryError, 2)])
 def test_interruption_and_memory(problem, code, monkeypatch, capsys):
     def fail(*_, **__): raise problem
-    monkeypatch.setattr("ubic.pipeline.discover", fail)
+    monkeypatch.setattr("ubic.road.pipeline.discover", fail)
     assert main(["discover", "burgers"]) == code and last_line(capsys).startswith("ubic: ")
 
 
 def test_bugs_keep_their_traceback(monkeypatch):
-    monkeypatch.setattr("ubic.pipeline.discover", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: {}["missing"])
     with pytest.raises(KeyError): main(["discover", "burgers"])
 
 
@@ -255,7 +255,7 @@ def test_json_has_room_for_the_validation(folder, capsys, monkeypatch):
     field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30))
     np.savez("taken.npz", validation=field.u.values, x=field.x.values, t=field.t.values)
     def search(*_, **__): raise ValueError("the work began")
-    monkeypatch.setattr("ubic.pipeline.discover", search)
+    monkeypatch.setattr("ubic.road.pipeline.discover", search)
     assert main(["discover", "taken.npz", "--json", "--validate", "simulate"]) == 2
     assert last_line(capsys).startswith("ubic: `--json` keeps what `--validate` finds under the name validation")
     for free in (["--json"], ["--validate", "simulate"], ["--json", "--validate", "simulate", "--rename", "validation=v"]):

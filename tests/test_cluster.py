@@ -10,6 +10,9 @@ import xarray as xr
 
 import ubic
 from ubic import library
+from ubic.data import survey as survey_room
+from ubic.weakform import boxes as boxes_room
+from ubic.weakform import rows as rows_room
 
 dask = pytest.importorskip("dask.array", reason="this needs ubic[dask]") and pytest.importorskip("dask", reason="this needs ubic[dask]")
 distributed = pytest.importorskip("distributed", reason="this needs ubic[dask]")
@@ -38,8 +41,8 @@ def client():
 
 @pytest.fixture
 def small_tiles(monkeypatch):
-    monkeypatch.setattr(library, "_tile_bytes", 2**20)
-    monkeypatch.setattr(library, "_kept_bytes", 2**14)
+    monkeypatch.setattr(rows_room, "tile_bytes", 2**20)
+    monkeypatch.setattr(rows_room, "_kept_bytes", 2**14)
 
 
 settings = {"conservative": dict(), "pysindy": dict(form="pysindy", rows=3000), "some": dict(rows=500)}
@@ -65,8 +68,8 @@ def test_strong_library_in_chunks(small_tiles):
 
 def test_no_task_holds_the_field(monkeypatch, small_tiles):
     ds, seen = waves(2400), []
-    made = library._made
-    monkeypatch.setattr(library, "_made", lambda rows, part, *rest: seen.append(part.nbytes) or made(rows, part, *rest))
+    made = rows_room._made
+    monkeypatch.setattr(rows_room, "_made", lambda rows, part, *rest: seen.append(part.nbytes) or made(rows, part, *rest))
     library.weak(ds.chunk(t=20))
     assert len(seen) > 20 and max(seen) < ds.nbytes/5
 
@@ -81,16 +84,16 @@ def test_whole_road(small_tiles):
 def test_a_tile_holds_little_more_than_its_rows():
     "Wide boxes in space, as smooth fields have them: tiles stop where more would be read twice than once."
     sizes, box = dict(x=128, y=128, z=128, t=100), dict(x=(38, 3), y=(38, 3), z=(38, 3), t=(10, 3))
-    grid = library._GridOfBoxes(sizes, dict.fromkeys(sizes, 1.0), box)
-    stride, reach = library._apart(grid), {dim: (9, 2*half + 9) for dim, (half, _) in box.items()}
-    tiles = library._tiles({dim: len(c[::stride[dim]]) for dim, c in zip(grid.dims, grid.centers)}, stride, reach, 6)
+    grid = boxes_room.GridOfBoxes(sizes, dict.fromkeys(sizes, 1.0), box)
+    stride, reach = rows_room._apart(grid), {dim: (9, 2*half + 9) for dim, (half, _) in box.items()}
+    tiles = rows_room._tiles({dim: len(c[::stride[dim]]) for dim, c in zip(grid.dims, grid.centers)}, stride, reach, 6)
     read = sum(np.prod([min(sizes[dim], (b - a)*stride[dim] + sum(reach[dim])) for dim, (a, b) in tile.items()]) for tile in tiles)
     assert read <= 3*np.prod(list(sizes.values()))
 
 
 def test_samples_for_spectra_are_bounded():
     ds = xr.Dataset({"u": (("x", "t"), dask.array.zeros((400, 10**6), chunks=(400, 10**4)))}, {"x": np.arange(400.0), "t": np.arange(1e6)})
-    assert library._some_lines(ds, "t").nbytes < ds.nbytes/20 and library._some_lines(ds, "x").nbytes < ds.nbytes/100
+    assert survey_room._some_lines(ds, "t").nbytes < ds.nbytes/20 and survey_room._some_lines(ds, "x").nbytes < ds.nbytes/100
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone"])
@@ -137,4 +140,4 @@ def test_every_worker_is_killed(client, small_tiles):
         return block
     fatal = waves().chunk(t=20).map(lambda u: u.copy(data=u.data.map_blocks(deadly, dtype=u.dtype)))
     with pytest.raises(ValueError, match="^`u` cannot be computed, because workers .* lost again and again; give them more memory"): library.weak(fatal)
-    with pytest.raises(ValueError, match="^`u` cannot be computed, because workers .* lost again and again; give them more memory"): library._some_lines(fatal, "t")
+    with pytest.raises(ValueError, match="^`u` cannot be computed, because workers .* lost again and again; give them more memory"): survey_room._some_lines(fatal, "t")

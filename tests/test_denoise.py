@@ -7,7 +7,9 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import orthogonal_mp_gram
 
-from ubic.denoise import (Patches, _code, _renew_atoms, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, savgol, svd)
+from ubic.denoise import Patches, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, savgol, svd
+from ubic.data.dictionary import _code
+from ubic.data.dictionary import _renew_atoms
 
 
 def published_noisy(folder, name, percent=30):

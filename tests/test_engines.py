@@ -8,7 +8,8 @@ import pytest
 import xarray as xr
 
 from ubic import datasets, simulate
-from ubic.engines import _sides, dedalus_run
+from ubic.engines import dedalus_run
+from ubic.trial.engines import _sides
 from ubic.field import true_pde
 from ubic.terms import parse_term
 

@@ -94,7 +94,7 @@ def caches():
     "Datasets and chains; the work is done by stand-ins."
     from ubic import datasets, sampling
     made = datasets.burgers(cache=False)
-    datasets.simulate, sampling._inference = (lambda *_, **__: made), lambda kept, like: kept
+    datasets.simulate, sampling.inference_data = (lambda *_, **__: made), lambda kept, like: kept
     def here(make):
         def run(folder):
             os.environ["UBIC_CACHE"] = str(folder)
@@ -213,8 +213,9 @@ def kill_at_every_step(writer, folder):
 
 def test_leftovers_of_others(tmp_path):
     "Of a process that is still there, or on another computer, they stay; of one that is gone, or after a day, they go; other files are nobody's business."
-    from ubic.files import _HERE, write_atomically
-    mine, theirs, gone, old, other = (tmp_path/f".ubic-{name}.part" for name in (f"{_HERE}-{os.getpid()}-a", "ffffffff-1-b", f"{_HERE}-999999999-c", "ffffffff-1-d", "notes"))
+    from ubic.files import write_atomically
+    from ubic.ground.storage import THIS_HOST
+    mine, theirs, gone, old, other = (tmp_path/f".ubic-{name}.part" for name in (f"{THIS_HOST}-{os.getpid()}-a", "ffffffff-1-b", f"{THIS_HOST}-999999999-c", "ffffffff-1-d", "notes"))
     for path in (mine, theirs, gone, other): path.write_text("half")
     old.mkdir() # a store
     (old/"chunk").write_text("half")

@@ -13,7 +13,8 @@ from scipy.io import loadmat, savemat
 import ubic
 from ubic.field import (UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, plot_field, shows_error,
                         shows_warning, space_dims, spacing, true_pde)
-from ubic.files import _read_mat, load, save_field, write_atomically
+from ubic.files import load, save_field, write_atomically
+from ubic.data.readers import _read_mat
 
 rng = np.random.default_rng(0)
 x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)
@@ -415,7 +416,7 @@ def write_hdf(path):
 def test_what_does_not_fit_into_memory_is_not_read(tmp_path, monkeypatch, name, write, what):
     "On a machine with a kilobyte of memory."
     write(tmp_path / name)
-    monkeypatch.setattr("ubic.files._memory", lambda: 1000)
+    monkeypatch.setattr("ubic.ground.storage._memory", lambda: 1000)
     with pytest.raises(ValueError, match=rf"cannot be read as .*: {what} would take \S+ GB, and there are 1e-06 GB of memory"): load(tmp_path / name)
 
 

@@ -23,7 +23,7 @@ from sentences import one_sentence
 from ubic.cli import main
 from ubic.field import UbicWarning, as_field, check_field, true_pde
 from ubic.files import load, save_field
-from ubic.initial import _read
+from ubic.paper.initial import _read
 from ubic.recipes import get_recipe, recipes
 from ubic.terms import Term, latex, parse_term
 

@@ -12,6 +12,7 @@ from ubic.field import as_field
 from ubic.library import difference, weak
 from ubic.recipes import paper_terms
 from ubic.terms import parse_term
+from ubic.weakform import rows as rows_room
 
 
 def field(shape, dims, names="uv", seed=0, dtype=float):
@@ -122,7 +123,7 @@ def peer(ds, rows, widths, derivative_order):
 @pytest.mark.parametrize("slab", [2**29, 2**20])
 @pytest.mark.parametrize("shape, dims, derivative_order", [((20, 22, 24), "xyt", 2), ((20, 22, 24), "xyt", 3), ((14, 12, 13, 16), "xyzt", 2), ((40, 50), "xt", 4)])
 def test_same_numbers_as_pysindy(monkeypatch, shape, dims, derivative_order, slab):
-    monkeypatch.setattr(library, "_tile_bytes", slab)
+    monkeypatch.setattr(rows_room, "tile_bytes", slab)
     ds, widths = field(shape, dims), [0.17*(1 + i) for i in range(len(shape))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

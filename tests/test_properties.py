@@ -9,8 +9,10 @@ from numpy.polynomial import Polynomial
 
 from equality import assert_same
 from ubic import datasets
-from ubic.criterion import _ubic, improvements, select, tune
-from ubic.denoise import _code, learn_dictionary, plane_kernel, savgol, savgol2d, svd
+from ubic.criterion import improvements, select, tune
+from ubic.choice.criterion import penalized_bic
+from ubic.denoise import learn_dictionary, plane_kernel, savgol, savgol2d, svd
+from ubic.data.dictionary import _code
 from ubic.field import add_noise, as_field
 from ubic.library import weak
 from ubic.posterior import Posterior, evidence, posterior
@@ -280,9 +282,9 @@ def test_without_penalty_the_criterion_is_bic(system, mode, gamma):
     algorithm ends at the latest, still counts Γ·U once."""
     found = evidence(best_subsets(system), mode)
     scale = np.log(found.n) if gamma is None else gamma
-    assert np.array_equal(_ubic(found.bic, found.uncertainty, -np.inf, scale), found.bic)
-    np.testing.assert_allclose(_ubic(found.bic, found.uncertainty, -300.0, scale), found.bic, rtol=1e-12) # λ_U → 0
-    np.testing.assert_allclose(_ubic(found.bic, found.uncertainty, 0, scale), found.bic + scale*found.uncertainty, rtol=1e-12)
+    assert np.array_equal(penalized_bic(found.bic, found.uncertainty, -np.inf, scale), found.bic)
+    np.testing.assert_allclose(penalized_bic(found.bic, found.uncertainty, -300.0, scale), found.bic, rtol=1e-12) # λ_U → 0
+    np.testing.assert_allclose(penalized_bic(found.bic, found.uncertainty, 0, scale), found.bic + scale*found.uncertainty, rtol=1e-12)
     k, lam, trace = tune(found.bic, found.uncertainty, found.path.sizes, -np.inf, scale, 0.1)
     assert k == np.argmin(found.bic) and lam == -np.inf and len(trace) == 1
 
@@ -291,7 +293,7 @@ def test_without_penalty_the_criterion_is_bic(system, mode, gamma):
 @given(systems(), st.sampled_from(["paper", "unit_free"]), st.floats(-3, 5), st.floats(0.1, 3))
 def test_a_larger_penalty_never_chooses_a_less_certain_subset(system, mode, lam, more):
     found = evidence(best_subsets(system), mode)
-    low, high = (np.argmin(_ubic(found.bic, found.uncertainty, penalty, np.log(found.n))) for penalty in (lam, lam + more))
+    low, high = (np.argmin(penalized_bic(found.bic, found.uncertainty, penalty, np.log(found.n))) for penalty in (lam, lam + more))
     assert found.uncertainty[high] <= found.uncertainty[low]*(1 + 1e-12) and found.bic[high] >= found.bic[low] - 1e-9*abs(found.bic[low])
 
 

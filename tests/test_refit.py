@@ -9,7 +9,10 @@ import xarray as xr
 import ubic
 from ubic import library
 from ubic.field import UbicWarning
-from ubic.refit import _Refitter, _noise_operator, _spread_back, total_least_squares
+from ubic.refit import total_least_squares
+from ubic.choice.refit import Refitter
+from ubic.choice.refit import _noise_operator
+from ubic.choice.refit import _spread_back
 from ubic.terms import parse_term
 
 
@@ -44,7 +47,7 @@ def test_covariance_is_that_of_the_dense_matrix():
     pde, field = two_unknowns()
     field = field.isel(x=slice(0, 40), t=slice(0, 24))
     terms = [parse_term(name) for name in ("v_xx", "u*v_x", "v*u_x")]
-    refitter = _Refitter(field, "v", {"x": (8, 3), "t": (6, 3)})
+    refitter = Refitter(field, "v", {"x": (8, 3), "t": (6, 3)})
     operators = _noise_operator(refitter.target, terms, [0.3, -1.0, 0.2], refitter._system(refitter.data, terms)[2])
     dense = sum(refitter.noise[name]**2*(A := dense_operator(refitter, operators, name)) @ A.T for name in ("u", "v"))
     np.testing.assert_allclose(refitter.pairs.covariance(operators, refitter.noise), dense, rtol=1e-8, atol=1e-9*np.abs(dense).max())
@@ -53,7 +56,7 @@ def test_covariance_is_that_of_the_dense_matrix():
 def test_spreading_back_is_the_transpose():
     pde, field = two_unknowns()
     terms = [parse_term(name) for name in pde["v"]]
-    refitter = _Refitter(field, "v", library.automatic_box(field, 2))
+    refitter = Refitter(field, "v", library.automatic_box(field, 2))
     operators = _noise_operator(refitter.target, terms, [0.3, -1.0], refitter._system(refitter.data, terms)[2])
     rng = np.random.default_rng(0)
     change, multipliers = {name: rng.standard_normal(u.shape) for name, u in refitter.data.items()}, rng.standard_normal(refitter.rows)

@@ -7,7 +7,9 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ubic.criterion import select
 from ubic.field import UbicWarning
-from ubic.relevance import Relevance, Step, _climb, _state, aggregate, ard, plot_thresholds
+from ubic.relevance import Relevance, Step, aggregate, ard, plot_thresholds
+from ubic.bayes.relevance import _climb
+from ubic.bayes.relevance import _state
 from ubic.sampling import likelihood
 from ubic.subsets import SubsetPath
 from ubic.system import LinearSystem, from_triangle

@@ -8,7 +8,8 @@ from sklearn.model_selection import GroupShuffleSplit, KFold, LeaveOneGroupOut, 
 
 import ubic
 from ubic.field import UbicWarning
-from ubic.repeats import Sensitivity, Stability, _label, half_sample, sensitivity, stability
+from ubic.repeats import Sensitivity, Stability, half_sample, sensitivity, stability
+from ubic.road.repeats import _label
 from ubic.splits import cross_validate, weak_in_blocks
 from ubic.system import LinearSystem, from_triangle
 from ubic.terms import candidates
@@ -106,7 +107,7 @@ def test_noise_levels_are_those_of_add_noise(waves):
 
 
 def test_as_much_noise_again_is_other_noise(noisy, waves):
-    from ubic.repeats import _with_noise
+    from ubic.road.repeats import _with_noise
     again = _with_noise(noisy, "estimated", 0)
     assert float((again.u - waves.u).std()) == pytest.approx(2**0.5*float((noisy.u - waves.u).std()), rel=0.05)
 
@@ -136,7 +137,7 @@ def test_a_setting_without_equation_is_counted_and_the_first_must_succeed(noisy)
 
 
 def test_a_given_width_is_what_windows_multiply(noisy):
-    from ubic.repeats import _half_width
+    from ubic.road.repeats import _half_width
     assert _half_width(noisy, 2.0, 2, {"half_width": {"x": 1.0, "t": 0.3}}) == {"x": 2.0, "t": 0.6}
     assert _half_width(noisy, 2.0, 2, {"form": "pysindy"})["t"] == pytest.approx(0.4)
 

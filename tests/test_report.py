@@ -213,15 +213,15 @@ def test_map_of_a_plane(found):
 def test_still_picture_without_front_end(found, monkeypatch):
     shown = explore(found["u"])._repr_mimebundle_()
     assert "<img" in shown["text/html"] and "application/vnd.jupyter.widget-view+json" not in shown
-    monkeypatch.setattr("ubic.widgets._has_front_end", lambda: True)
+    monkeypatch.setattr("ubic.telling.widgets._has_front_end", lambda: True)
     assert "application/vnd.jupyter.widget-view+json" in explore(found["u"])._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" not in explore(found["u"], live=False)._repr_mimebundle_()
 
 
 def test_without_ipywidgets(found, monkeypatch):
     def missing(name): raise ImportError(name)
-    monkeypatch.setattr("ubic.field.import_module", missing)
-    monkeypatch.setattr("ubic.widgets._has_front_end", lambda: True)
+    monkeypatch.setattr("ubic.data.field.import_module", missing)
+    monkeypatch.setattr("ubic.telling.widgets._has_front_end", lambda: True)
     shown = explore(found["u"])._repr_mimebundle_()
     assert "<img" in shown["text/html"] and "ubic[widgets]" in shown["text/html"]
     with pytest.raises(ImportError, match=r"ubic\[widgets\]"): explore(found["u"], live=True)

@@ -230,6 +230,6 @@ def test_report_is_self_contained(tmp_path):
 def test_interrupted_report_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path/"page.html"
     path.write_text("old")
-    monkeypatch.setattr("ubic.report.to_html", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("ubic.telling.report.to_html", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt): write_report(None, path)
     assert path.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["page.html"]

@@ -20,7 +20,8 @@ import ubic.report
 from equality import assert_same
 from ubic import LinearSystem, Selection, best_subsets, load_result, save_result, saving, select
 from ubic.field import UbicWarning
-from ubic.saving import Result, _homes
+from ubic.saving import Result
+from ubic.ground.results import _homes
 from ubic.system import from_triangle
 
 matplotlib.use("Agg")

@@ -9,7 +9,10 @@ from scipy.stats import multivariate_normal
 
 from ubic.field import UbicWarning
 from ubic.sampling import Likelihood, diagnostics, likelihood
-from ubic.slab import _chain, _draws_of, _enumerate, spike_slab
+from ubic.slab import spike_slab
+from ubic.bayes.slab import _chain
+from ubic.bayes.slab import _draws_of
+from ubic.bayes.slab import _enumerate
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
 from ubic.terms import candidates

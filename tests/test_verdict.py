@@ -8,7 +8,8 @@ import pytest
 
 import ubic
 from ubic.cli import main
-from ubic.criterion import Verdict, _prolonged
+from ubic.criterion import Verdict
+from ubic.choice.selection import _prolonged
 from ubic.denoise import noise_level
 from ubic.field import as_field
 from ubic.library import strong, weak
@@ -234,12 +235,15 @@ def test_powers_lose_the_bias_of_noise():
     start = rng.uniform(0.3, 1.5, 300)[:, None]
     u = 1/np.sqrt(1/start**2 + 2*s) # u_t = -u³
     field = ubic.add_noise(as_field(u, x=np.arange(300.0), t=s), 30, seed=0)
-    from ubic.library import _Jets, _noise_of, _plain, _survey
+    from ubic.weakform.derivatives import Jets
+    from ubic.weakform.library import noise_of_unknowns
+    from ubic.weakform.derivatives import plain_differences
+    from ubic.data.survey import as_survey
     terms = [Term.parse("u^3")]
-    jets = _Jets(field, _plain(2), {"x": 1.0, "t": s[1]}, _noise_of(_survey(field), terms, ()))
+    jets = Jets(field, plain_differences(2), {"x": 1.0, "t": s[1]}, noise_of_unknowns(as_survey(field), terms, ()))
     plain, unbiased = float((field.u**3).mean()), float(jets.power("u", "", 3).mean())
     assert abs(unbiased - (u**3).mean()) < 0.1*abs(plain - (u**3).mean())
-    assert _noise_of(_survey(field), [Term.parse("u_x")], ()) == {} and _noise_of(_survey(field), terms, ("u",)) == {}
+    assert noise_of_unknowns(as_survey(field), [Term.parse("u_x")], ()) == {} and noise_of_unknowns(as_survey(field), terms, ("u",)) == {}
 
 
 def test_noise_is_measured_and_told():
@@ -276,7 +280,7 @@ def test_percentage_of_noise_by_hand(level, variance, words, monkeypatch):
     "Noise of level 3 on data of variance 25: the clean field has the variance 25 - 9 = 16, and 3 is 75 % of 4."
     wave = np.sin(np.arange(40.0)[:, None] - np.arange(30.0))
     field = as_field(wave*np.sqrt(variance/wave.var()), x=np.arange(40.0), t=np.arange(30.0))
-    monkeypatch.setattr("ubic.denoise.noise_level", lambda field: {"u": level})
+    monkeypatch.setattr("ubic.data.survey.noise_level", lambda field: {"u": level})
     assert Discovery({}, field, field).noise_text == f"{words} of u"
 
 

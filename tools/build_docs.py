@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
-from contents import nested, pages
+from contents import pages
 from generated import EXPORTED, NOTEBOOKS, ROOT, read_cells, text
 
 MATHJAX = ROOT / "node_modules" / "mathjax" / "es5"
@@ -171,10 +171,7 @@ def toctree(names, caption=None):
 def add_contents(made):
     "The sections of the sidebar, as tables of contents of the front page and of pages with side pages."
     for section, listed in pages().items():
-        tree = nested(listed)
-        for page, side in tree.items():
-            if side: made[f"{page}.ipynb"]["cells"].append(toctree([f"/{other}" for other in side]) | {"id": "side"})
-        names = ["Front page <self>" if page == "index" else page for page in [*tree, *MADE_HERE.get(section, [])]]
+        names = ["Front page <self>" if page == "index" else page for page in [*listed, *MADE_HERE.get(section, [])]]
         made["index.ipynb"]["cells"].append(toctree(names, section) | {"id": section.replace(" ", "-")})
 
 
@@ -192,12 +189,17 @@ def public_names(where):
         return f"[{shown}](/{address}" + (f"#{anchor})" if anchor in anchors else ")")
 
     lines = ["# Public names", "> What `import ubic` offers, one line each; every name leads to the page that defines it."]
-    for home in dict.fromkeys([*ubic._names.values(), *ubic._modules]):
-        module = importlib.import_module(f"ubic.{home}")
-        top = {name: f"ubic.{name}" for name, where_it_is in ubic._names.items() if where_it_is == home}
-        own = {name: f"ubic.{home}.{name}" for name in module.__all__ if home in ubic._modules and name not in top and f"{module.__name__}.{name}" in index["syms"][module.__name__]}
+    homes = {f"ubic.{name}": importlib.import_module(f"ubic.{name}").__name__ for name in ubic._modules}
+    rooms = dict.fromkeys([f"ubic.{room}" for room in ubic._names.values()] + list(homes.values()))
+    for room in rooms:
+        module, short = importlib.import_module(room), next((name for name, home in homes.items() if home == room), room)
+        top = {name: f"ubic.{name}" for name, home in ubic._names.items() if f"ubic.{home}" == room}
+        own = {
+            name: f"{short}.{name}" for name in module.__all__
+            if name not in top and f"{room}.{name}" in index["syms"][room]
+        }
         rows = [f"| {linked(module, name, f'`{shown}`')} | {first_line(getattr(module, name))} |" for name, shown in (top | own).items()]
-        lines.append(f"## ubic.{home}\n\n{first_line(module)}\n\n| name | what it is |\n|---|---|\n" + "\n".join(rows))
+        lines.append(f"## {short}\n\n{first_line(module)}\n\n| name | what it is |\n|---|---|\n" + "\n".join(rows))
     return "\n\n".join(lines) + "\n"
 
 

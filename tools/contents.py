@@ -2,7 +2,6 @@
 
 Writes nbs/sidebar.yml, which Quarto reads, and the tables in nbs/index.ipynb; tools/build_docs.py takes the same order.
 """
-import re
 from fnmatch import fnmatch
 
 import yaml
@@ -11,12 +10,28 @@ from generated import NOTEBOOKS, find_notebooks, keep_in_step, read_cells, text,
 
 SECTIONS = { # section: what is said about it, and its pages; a page that is named goes there, a pattern takes the others it fits
     "Get started": ("From your own data to an equation.", "index tutorials/your_own* tutorials/*uncertainty* tutorials/*"),
-    "The road": ("Each notebook is one module of the package and one lesson; they are meant to be read in this order.", "[0-9]*"),
-    "The paper": ("Reproduced figure by figure and table by table.", "paper/burgers paper/kdv paper/ks paper/navier_stokes paper/reaction_diffusion paper/gray_scott paper/* references"),
-    "The supplement": ("The supplement of the paper, section by section.", "supplement/g_ubic supplement/uwaic supplement/spike_slab supplement/horseshoe supplement/threshold_ard supplement/*"),
+    "The paper": (
+        "Reproduced figure by figure and table by table.",
+        "paper/burgers paper/kdv paper/ks paper/navier_stokes paper/reaction_diffusion paper/gray_scott paper/* references",
+    ),
+    "The supplement": (
+        "The supplement of the paper, section by section.",
+        "supplement/g_ubic supplement/uwaic supplement/spike_slab supplement/horseshoe supplement/threshold_ard supplement/*",
+    ),
     "Beyond the paper": ("Questions that the paper leaves open.", "beyond/*"),
     "Benchmarks": ("Speed beside other packages.", "beyond/benchmarks"),
-    "API": ("All public names.", "13_api"),
+    "Ground": ("What every other part stands on. From here on each notebook is one module and one lesson.", "01_ground/*"),
+    "Language": ("Terms and equations.", "02_language/*"),
+    "Data": ("Fields: made, read, kept, surveyed and cleaned.", "03_data/*"),
+    "Weak form": ("From a field to a linear system.", "04_weakform/*"),
+    "Search": ("The best subset of every size.", "05_search/*"),
+    "Choice": ("How many terms, and how sure.", "06_choice/*"),
+    "Trial": ("What an equation does when it is run.", "07_trial/*"),
+    "Bayes": ("The criteria of the supplement.", "08_bayes/*"),
+    "The paper's data": ("Fields, settings and published numbers.", "09_paper/*"),
+    "Road": ("Everything in one call.", "10_road/*"),
+    "Telling": ("Pages, sliders and the terminal.", "11_telling/*"),
+    "API": ("All public names.", "12_api"),
 }
 
 
@@ -33,17 +48,6 @@ def pages():
     return {section: list(dict.fromkeys(page for pattern in patterns for page in fitting(pattern))) for section, patterns in wanted.items()}
 
 
-def nested(section):
-    "Pages with the side pages below them: 07a belongs to 07."
-    tree = {}
-    for page in section:
-        main = re.match(r"(\d+)[a-z]_", page)
-        parent = main and next((other for other in tree if other.startswith(main[1] + "_")), None)
-        if parent: tree[parent].append(page)
-        else: tree[page] = []
-    return tree
-
-
 def opening(page):
     "Title and first sentence of a page, as its notebook has them."
     lines = text(read_cells(NOTEBOOKS / f"{page}.ipynb")[0]["source"]).splitlines()
@@ -52,8 +56,7 @@ def opening(page):
 
 def sidebar():
     "The sidebar as Quarto wants it."
-    def entry(page, side): return {"section": f"{page}.ipynb", "contents": [f"{other}.ipynb" for other in side]} if side else f"{page}.ipynb"
-    listed = [{"section": section, "contents": [entry(*item) for item in nested(found).items()]} for section, found in pages().items() if found]
+    listed = [{"section": section, "contents": [f"{page}.ipynb" for page in found]} for section, found in pages().items() if found]
     return "# made by `make export` from tools/contents.py\n" + yaml.safe_dump({"website": {"sidebar": {"contents": listed}}}, sort_keys=False, allow_unicode=True)
 
 

@@ -138,7 +138,7 @@ def simulations():
 
 
 def starts():
-    found = read("results/closed_forms.csv")
+    found = read("09_paper/results/closed_forms.csv")
     for name, rows in found.groupby("dataset") if len(found) else ():
         for constants in ("raw", "refined"): yield ("starts", name, "u", "True", constants, "formula"), rows.set_index("seed")["formula"][0]
 

@@ -9,7 +9,7 @@ from generated import NOTEBOOKS, ROOT, keep_in_step, with_prose
 
 INDEX, RESULTS = NOTEBOOKS / "index.ipynb", ROOT / "benchmarks" / "results.csv"
 RUNS = [ROOT / "benchmarks" / name for name in ("scoreboard.csv", "scoreboard_fresh.csv")]
-SEEDS = [NOTEBOOKS / "results" / name for name in ("seeds.csv", "systems.csv")]
+SEEDS = [NOTEBOOKS / "10_road" / "results" / name for name in ("seeds.csv", "systems.csv")]
 PUBLISHED = ROOT / "ubic" / "published.csv"
 OPTIMIZERS = ("STLSQ", "SSR", "FROLS", "MIOSR") # of PySINDy
 

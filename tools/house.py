@@ -1,0 +1,144 @@
+"""The house: which rooms the package has, what each imports, and whether the rules of the house are kept.
+
+A part imports public names of earlier parts, and nothing else. `python tools/house.py` counts what breaks a rule.
+"""
+import ast
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+from generated import ROOT
+
+PACKAGE = ROOT / "ubic"
+SOURCE = re.compile(r"File to edit: (?:\.\./)*nbs/(\S+\.ipynb)")
+
+
+@cache
+def rooms():
+    "Every module of the package, by its full name, with its file; the front door is `ubic`."
+    files = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "_modidx.py"]
+    parts = {path: ("ubic", *path.relative_to(PACKAGE).with_suffix("").parts) for path in files}
+    named = {".".join(part for part in names if part != "__init__"): path for path, names in parts.items()}
+    return {name: path for name, path in named.items() if path.read_text(encoding="utf-8").strip()}
+
+
+@cache
+def tree(room): return ast.parse(rooms()[room].read_text(encoding="utf-8"))
+
+
+@cache
+def notebook(room):
+    "The notebook that a room is written from, seen from the folder nbs."
+    return SOURCE.search(rooms()[room].read_text(encoding="utf-8"))[1]
+
+
+def origin(node, room=None):
+    "The module that a `from … import` names; a relative one is seen from a room."
+    if not node.level: return node.module
+    inside = room.split(".") if rooms()[room].name == "__init__.py" else room.split(".")[:-1]
+    return ".".join([*inside[:len(inside) - node.level + 1], *([node.module] if node.module else [])])
+
+
+def imported(code, room=None):
+    "What a piece of code imports from the package: pairs (room, name taken from it, or None for the room itself)."
+    for node in ast.walk(code):
+        if isinstance(node, ast.Import):
+            yield from ((name.name, None) for name in node.names if name.name.partition(".")[0] == "ubic")
+        if isinstance(node, ast.ImportFrom) and (home := origin(node, room) or "").partition(".")[0] == "ubic":
+            for name in node.names:
+                whole = f"{home}.{name.name}"
+                yield (whole, None) if whole in rooms() else (home, name.name)
+
+
+@cache
+def needs(room):
+    "The rooms that a room imports, those that it imports late included."
+    return {home for home, _ in imported(tree(room), room) if home in rooms() and home != room}
+
+
+def behind(named):
+    "Some rooms and all that they need, directly or through others."
+    seen, waiting = set(), list(named)
+    while waiting:
+        room = waiting.pop()
+        if room not in seen:
+            seen.add(room)
+            waiting += needs(room)
+    return seen
+
+
+def private(name): return name.startswith("_") and not name.startswith("__")
+
+
+def private_names():
+    "Private names that one room takes from another."
+    for room in rooms():
+        yield from (f"{room} takes {home}.{name}" for home, name in imported(tree(room), room) if name and private(name))
+
+
+def private_attributes():
+    "Private attributes that one room reads off another."
+    for room in rooms():
+        aliases = {}
+        for node in ast.walk(tree(room)):
+            if not isinstance(node, ast.ImportFrom) or not (home := origin(node, room) or "").startswith("ubic"): continue
+            aliases |= {name.asname or name.name: f"{home}.{name.name}" for name in node.names if f"{home}.{name.name}" in rooms()}
+        for node in ast.walk(tree(room)):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and private(node.attr):
+                if node.value.id in aliases: yield f"{room} reads {aliases[node.value.id]}.{node.attr}"
+
+
+def against_the_order():
+    "Imports of a room that is read later. With none of these there is no cycle either."
+    for room in rooms():
+        if room == "ubic": continue # the front door opens all rooms
+        yield from (f"{room} imports {other}" for other in sorted(needs(room)) if other != "ubic" and notebook(other) > notebook(room))
+
+
+def attached():
+    "Methods that are attached to a class by assignment, so that `help` does not show their names."
+    for room in rooms():
+        for node in tree(room).body:
+            for target in getattr(node, "targets", []):
+                for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    if isinstance(each, ast.Attribute): yield f"{room}:{node.lineno} {ast.unparse(each)}"
+
+
+def wide():
+    "Lines of more than 120 columns."
+    for room, path in rooms().items():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if len(line) > 120 and not line.startswith("__all__"): yield f"{room}:{number} ({len(line)})"
+
+
+def functions():
+    "All functions and methods, with their rooms and the lines of their heads."
+    for room, path in rooms().items():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in ast.walk(tree(room)):
+            if isinstance(node, ast.FunctionDef): yield room, node, "".join(lines[node.lineno - 1:node.body[0].lineno])
+
+
+def long_signatures():
+    "Public functions with more than five positional arguments."
+    for room, node, _ in functions():
+        names = [argument.arg for argument in node.args.posonlyargs + node.args.args]
+        count = len(names) - (names[:1] in (["self"], ["cls"]))
+        if not node.name.startswith("_") and count > 5: yield f"{room}:{node.lineno} {node.name} ({count})"
+
+
+def unexplained():
+    "Private functions without a sentence or a comment."
+    for room, node, head in functions():
+        if private(node.name) and not ast.get_docstring(node) and "#" not in head: yield f"{room}:{node.lineno} {node.name}"
+
+
+RULES = (private_names, private_attributes, against_the_order, attached, wide, long_signatures, unexplained)
+
+
+if __name__ == "__main__":
+    for rule in RULES:
+        places = list(rule())
+        print(f"{len(places):6}  {rule.__doc__}")
+        if "--list" in sys.argv: print(*(f"        {place}" for place in places), sep="\n")

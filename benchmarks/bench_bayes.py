@@ -32,7 +32,7 @@ def sampling(like, chain, chains, counted):
     "A function that draws once more, with other seeds; its seconds are those of a thousand draws that count."
     seeds = count()
     def draw():
-        seconds, draws = timed(lambda: sampled("benchmark", like, {}, chain, chains, seed=next(seeds), cache=False))
+        seconds, draws = timed(lambda: sampled("benchmark", like, {}, chain=chain, chains=chains, seed=next(seeds), cache=False))
         worst = diagnostics(draws).filter(regex=r"^coef\[", axis=0).ess_bulk.min()
         coef = draws.posterior["coef"].values.reshape(-1, like.system.p)
         return Measured(1000*seconds/(worst if counted == "independent" else len(coef)), (coef, worst, int(draws.sample_stats.diverging.sum())))

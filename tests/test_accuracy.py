@@ -118,7 +118,7 @@ def test_several_axes_and_unknowns():
     X, Y, T = np.meshgrid(x, y, t, indexing="ij")
     field = as_field({"u": np.exp(-0.2*T)*np.sin(X + Y - 0.5*T) + np.exp(-0.1*T)*np.cos(X - 0.5*T), "v": np.exp(-T)*np.cos(X + 2*Y) + np.exp(-0.2*T)*np.sin(Y)}, x=x, y=y, t=t)
     for target, pde in {"u": {"u_xx": 0.1, "u_yy": 0.1, "u_x": -0.5}, "v": {"v_xx": 0.2, "v_yy": 0.2}}.items():
-        assert denoised_weak_form(field, list(pde), target, 2, 1, order=4).errors(pde).max() < 1
+        assert denoised_weak_form(field, list(pde), target, divisor=2, alphas=1, order=4).errors(pde).max() < 1
         assert convolutional_weak_form(field, list(pde), target).errors(pde).max() < 1e-4
 
 

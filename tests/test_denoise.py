@@ -107,7 +107,7 @@ def test_objective_never_rises_with_one_atom(rho):
     def objective(dictionary):
         codes, residuals = _code(signals, dictionary, rho, 1)
         return (residuals**2).sum() + rho * (codes**2).sum()
-    values = [objective(learn_dictionary(signals, 16, rho, 1, n)) for n in range(8)]
+    values = [objective(learn_dictionary(signals, 16, rho, sparsity=1, iterations=n)) for n in range(8)]
     assert np.all(np.diff(values) <= 1e-9 * values[0])
 
 

@@ -216,9 +216,9 @@ def test_posterior_tends_to_least_squares_as_the_prior_widens(system):
     estimate = np.linalg.lstsq(X, system.y, rcond=None)[0]
     variance = float(np.mean((system.y - X @ estimate)**2))
     center = np.random.default_rng(system.p).standard_normal(system.p)
-    gaps = [np.linalg.norm(posterior(X, system.y, variance, center, width*np.eye(system.p)).mean - estimate) for width in (1.0, 1e4, 1e8, 1e14)]
+    gaps = [np.linalg.norm(posterior(X, system.y, variance, prior_mean=center, prior_cov=width*np.eye(system.p)).mean - estimate) for width in (1.0, 1e4, 1e8, 1e14)]
     assert all(b <= a*(1 + 1e-9) + 1e-9 for a, b in zip(gaps, gaps[1:])) and gaps[-1] <= 1e-6*(1 + np.linalg.norm(estimate))
-    wide = posterior(X, system.y, variance, "zero", 1e14*np.eye(system.p))
+    wide = posterior(X, system.y, variance, prior_mean="zero", prior_cov=1e14*np.eye(system.p))
     np.testing.assert_allclose(wide.cov, variance*np.linalg.inv(X.T @ X), rtol=1e-5, atol=1e-9*wide.cov.max())
 
 
@@ -229,7 +229,7 @@ def test_posterior_is_the_formula_of_the_paper(system, seed):
     X, root = system.X/np.linalg.norm(system.X, axis=0), rng.standard_normal((system.p, system.p))
     prior, center, variance = root @ root.T + np.eye(system.p), rng.standard_normal(system.p), 0.1
     cov = np.linalg.inv(np.linalg.inv(prior) + X.T @ X/variance)
-    ours = posterior(X, system.y, variance, center, prior)
+    ours = posterior(X, system.y, variance, prior_mean=center, prior_cov=prior)
     np.testing.assert_allclose(ours.cov, cov, rtol=1e-6, atol=1e-9*cov.max())
     mean = cov @ (np.linalg.solve(prior, center) + X.T @ system.y/variance)
     np.testing.assert_allclose(ours.mean, mean, rtol=1e-6, atol=1e-9*np.abs(mean).max())
@@ -285,7 +285,7 @@ def test_without_penalty_the_criterion_is_bic(system, mode, gamma):
     assert np.array_equal(penalized_bic(found.bic, found.uncertainty, -np.inf, scale), found.bic)
     np.testing.assert_allclose(penalized_bic(found.bic, found.uncertainty, -300.0, scale), found.bic, rtol=1e-12) # λ_U → 0
     np.testing.assert_allclose(penalized_bic(found.bic, found.uncertainty, 0, scale), found.bic + scale*found.uncertainty, rtol=1e-12)
-    k, lam, trace = tune(found.bic, found.uncertainty, found.path.sizes, -np.inf, scale, 0.1)
+    k, lam, trace = tune(found.bic, found.uncertainty, found.path.sizes, lam_max=-np.inf, gamma=scale, tau0=0.1)
     assert k == np.argmin(found.bic) and lam == -np.inf and len(trace) == 1
 
 
@@ -307,7 +307,7 @@ def test_algorithm_1_ends_within_its_steps(curve, lam_max, tau0, n_delta):
     "At most N_δ + 1 values of λ are looked at, and the walk never goes below zero; a bound that is itself below zero, as λ_U < 1, is taken as it is."
     bic, uncertainty = map(np.array, curve)
     sizes, gamma = np.arange(1, len(bic) + 1), 9.0
-    k, lam, trace = tune(bic, uncertainty, sizes, lam_max, gamma, tau0, n_delta)
+    k, lam, trace = tune(bic, uncertainty, sizes, lam_max=lam_max, gamma=gamma, tau0=tau0, n_delta=n_delta)
     assert 1 <= len(trace) <= n_delta + 1
     assert lam >= 0 if lam_max >= 0 else lam == lam_max
     assert bic[k] + 10.0**lam*gamma*uncertainty[k] == min(bic + 10.0**lam*gamma*uncertainty)
@@ -411,7 +411,7 @@ def test_ksvd_keeps_unit_atoms_and_never_raises_its_objective(signals, atoms, sp
     def value(dictionary):
         codes, residuals = _code(signals, dictionary, rho, sparsity)
         return (residuals**2).sum() + rho*(codes**2).sum()
-    rounds = [learn_dictionary(signals, atoms, rho, sparsity, n, start) for n in range(5)]
+    rounds = [learn_dictionary(signals, atoms, rho, sparsity=sparsity, iterations=n, start=start) for n in range(5)]
     for dictionary in rounds: np.testing.assert_allclose(np.linalg.norm(dictionary, axis=0), 1, rtol=1e-9)
     values = [value(dictionary) for dictionary in rounds]
     assert all(b <= a*(1 + 1e-9) + 1e-12*np.sum(signals**2) for a, b in zip(values, values[1:]))

@@ -35,7 +35,7 @@ def noisy(waves): return ubic.add_noise(waves, 5, seed=0)
 def published(reference):
     def system(name, order):
         file = np.load(reference/f"{name}_weak_system_authors.npz")
-        return ubic.LinearSystem(file["X"], file["y"], candidates(["u"], "x", 2, order))
+        return ubic.LinearSystem(file["X"], file["y"], candidates(["u"], "x", 2, derivative_order=order))
     return {"burgers": system("burgers", 2), "kdv": system("kdv", 4)}
 
 

@@ -76,7 +76,7 @@ def pair():
     return ubic.add_noise(ubic.simulate({"u": {"u_xx": 0.1, "v": 1.0}, "v": {"u": -1.0, "v_xx": 0.1}}, start, t), 3, seed=0)
 
 
-systems = {"with rows": toy, "without rows": lambda: from_triangle(toy().R, 120, toy().terms, "u_tt", 30.5), "counted": lambda: toy(n_eff=17.25), "dependent": dependent}
+systems = {"with rows": toy, "without rows": lambda: from_triangle(toy().R, 120, toy().terms, target="u_tt", n_eff=30.5), "counted": lambda: toy(n_eff=17.25), "dependent": dependent}
 
 
 @pytest.mark.filterwarnings("ignore:these terms are combinations")
@@ -166,7 +166,7 @@ def test_draws(tmp_path):
     assert_same(slab, CoefficientPosterior.load(tmp_path/"slab.npz")) # a kind of
     like = likelihood(toy())
     def chain(seed): return {"coef": np.random.default_rng(seed).standard_normal((50, 5)), ".diverging": np.zeros(50, bool)}
-    drawn = CoefficientPosterior("made up", like, sampled("made up", like, {}, chain, 2, cache=False))
+    drawn = CoefficientPosterior("made up", like, sampled("made up", like, {}, chain=chain, chains=2, cache=False))
     again = CoefficientPosterior.load(drawn.save(tmp_path/"drawn.npz"))
     assert_same(drawn, again)
     assert_shows_the_same(drawn, again)

@@ -51,7 +51,7 @@ def pymc_density(like, pull):
         sigma = pm.Exponential("sigma", like.noise_variance)
         l = pm.HalfStudentT("l", nu=1, sigma=1, shape=like.system.p)
         scale = tau*pt.sqrt(c2)*l/pt.sqrt(c2 + tau**2*l**2)
-        pm.Potential("rows", sampling.log_marginal(like.R, like.q, like.n, np.zeros(like.system.p), scale, sigma))
+        pm.Potential("rows", sampling.log_marginal(like.R, like.q, like.n, center=np.zeros(like.system.p), scale=scale, sigma=sigma))
     unknowns = [model.rvs_to_values[variable] for variable in (tau, c2, sigma, l)]
     function = pytensor.function(unknowns, model.logp(), mode=pytensor.compile.mode.Mode("py", None))
     return lambda x: float(function(x[0] + np.log(pull), x[1], x[2] + np.log(noise), x[3:]))

@@ -129,7 +129,7 @@ def errors_of(exact, sampled): # in Monte-Carlo standard errors
 
 def test_mcmc_finds_the_exact_probabilities():
     system = toy()
-    sampled = spike_slab(system, 0.3, "mcmc", "paper", draws=1000, tune=200, chains=2, cache=False)
+    sampled = spike_slab(system, 0.3, "mcmc", mode="paper", draws=1000, tune=200, chains=2, cache=False)
     assert errors_of(spike_slab(system, 0.3, mode="paper"), sampled).max() < 4
     assert sampled.draws.posterior.sizes == {"chain": 2, "draw": 1000, "term": 3}
 
@@ -137,7 +137,7 @@ def test_mcmc_finds_the_exact_probabilities():
 @pytest.mark.slow
 def test_mcmc_finds_them_with_the_slab_drawn_along():
     system = toy()
-    sampled = spike_slab(system, 0.3, "mcmc", "paper", draws=2000, tune=1000, chains=4, collapse=False, cache=False)
+    sampled = spike_slab(system, 0.3, "mcmc", mode="paper", draws=2000, tune=1000, chains=4, collapse=False, cache=False)
     assert errors_of(spike_slab(system, 0.3, mode="paper"), sampled).max() < 4
 
 
@@ -146,7 +146,7 @@ def test_mcmc_finds_them_with_the_slab_drawn_along():
 def test_sequential_sampler_comes_close(collapse, reach):
     "PyMC moves whole populations with coins that are real numbers until they are read: good to a few hundredths, and to a tenth as published."
     system = toy()
-    sampled = spike_slab(system, 0.3, "smc", "paper", draws=2000, chains=8, collapse=collapse, cache=False)
+    sampled = spike_slab(system, 0.3, "smc", mode="paper", draws=2000, chains=8, collapse=collapse, cache=False)
     assert np.abs(sampled.pip - spike_slab(system, 0.3, mode="paper").pip).max() < reach
 
 
@@ -169,7 +169,7 @@ def test_true_terms_are_the_least_uncertain_on_the_published_systems(reference):
 
 @pytest.mark.slow
 def test_mcmc_on_the_published_burgers_system(reference):
-    with pytest.warns(UbicWarning, match="independent draws"): sampled = spike_slab(burgers(reference), 0.3125, "mcmc", "paper", draws=2000, tune=500, cache=False)
+    with pytest.warns(UbicWarning, match="independent draws"): sampled = spike_slab(burgers(reference), 0.3125, "mcmc", mode="paper", draws=2000, tune=500, cache=False)
     assert errors_of(spike_slab(burgers(reference), 0.3125, mode="paper"), sampled).max() < 4
 
 
@@ -178,7 +178,7 @@ def test_mcmc_on_the_published_burgers_system(reference):
 def test_the_published_sampler_on_the_published_kdv_system(reference, beta, sizes):
     "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; each chain ends in a subset of its own; the exact posterior of the same model does not."
     system = kdv(reference)
-    with pytest.warns(UbicWarning, match="R-hat"): published = spike_slab(system, beta, "smc", "paper", collapse=False, draws=4000, cache=False)
+    with pytest.warns(UbicWarning, match="R-hat"): published = spike_slab(system, beta, "smc", mode="paper", collapse=False, draws=4000, cache=False)
     visited = published.inclusion[published.probability > 0.05].sum(axis=1)
     assert set(visited) <= sizes
     assert len(spike_slab(system, beta, mode="paper").support) == 5

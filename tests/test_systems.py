@@ -77,7 +77,7 @@ def test_generalised_criterion(name, target):
 def test_generalised_criterion_on_the_published_curves(name, target):
     bic, uncertainty = (np.array(recipes.published_curves[name, target, quantity, True]) for quantity in ("BIC", "uncertainty"))
     sizes = np.arange(1, len(bic) + 1)
-    size, _, trace = tune(bic, uncertainty, sizes, np.log10(np.max(-bic/uncertainty)), 1.0, np.percentile(improvements(bic, sizes), 75))
+    size, _, trace = tune(bic, uncertainty, sizes, lam_max=np.log10(np.max(-bic/uncertainty)), gamma=1.0, tau0=np.percentile(improvements(bic, sizes), 75))
     assert [step["lam"] for step in trace if step["accepted"] and step["lam"] > 0][-1] == pytest.approx(recipes.published_gamma.loc[(name, target), "lam"], abs=1e-4)
     assert sizes[size] == recipes.published.loc[(name, target, True), "size"]
 

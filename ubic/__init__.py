@@ -9,6 +9,7 @@ __all__ = []
 # %% ../nbs/12_api.ipynb #542aa617
 import importlib, sys
 from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.util import spec_from_loader
 
 # %% ../nbs/12_api.ipynb #4a15b8a3
@@ -110,6 +111,25 @@ class _ShortPaths(MetaPathFinder, Loader):
     def exec_module(self, module): module.__spec__ = module.__spec__.loader_state # it has been run under its own name
 
 sys.meta_path.append(_ShortPaths())
+
+# %% ../nbs/12_api.ipynb #dcba82fa
+class _DocumentedRoom(SourceFileLoader):
+    "Runs the code of a room, and completes the documentation of what it made."
+    def exec_module(self, module):
+        super().exec_module(module)
+        from ubic.ground.runtime import document_module
+        document_module(module)
+
+class _Rooms(MetaPathFinder):
+    "Finds the rooms in their own files."
+    def find_spec(self, name, path=None, target=None):
+        if path is None or not name.startswith(f"{__name__}."): return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _DocumentedRoom(spec.loader.name, spec.loader.path)
+        return spec
+
+sys.meta_path.insert(0, _Rooms())
 
 # %% ../nbs/12_api.ipynb #bfdea16c
 def __getattr__(name):

@@ -73,6 +73,7 @@ def log_marginal(
     R, # candidates, reduced
     q, # target, reduced
     n, # rows counted
+    *,
     center, # of each coefficient before the data
     scale, # standard deviation of each coefficient before the data
     sigma, # noise
@@ -91,6 +92,7 @@ def draw_coefficients(
     like: Likelihood,
     center, # draws × candidates
     scale, # draws × candidates
+    *,
     sigma, # one per draw
     rng, # random generator
     root=None, # Cholesky factor of the correlation between coefficients; None for none
@@ -120,6 +122,7 @@ def sampled(
     name: str, # of the model and its version
     like: Likelihood,
     settings: dict, # all that decides the draws beside the data and the seed
+    *,
     chain, # function of a seed, giving variable → draws × …; sample statistics start with a dot
     chains: int = 4,
     seed=0, # int or numpy Generator

@@ -85,7 +85,7 @@ def _chain(like: Likelihood, prior, draws, tune, target_accept, seed):
     data = dict(R=np.ascontiguousarray(like.R), q=np.ascontiguousarray(like.q), n=float(like.n), noise=noise) | prior
     kept = nuts_chain(density_model(_density, like.system.p + 3, **data), {}, draws, tune, seed, target_accept=target_accept)
     tau, c2, sigma, l, scale = _unpack.py_func(kept["x"].T, noise, shrinkage)
-    coef = draw_coefficients(like, 0*scale.T, scale.T, sigma, np.random.default_rng(seed))
+    coef = draw_coefficients(like, 0*scale.T, scale.T, sigma=sigma, rng=np.random.default_rng(seed))
     return {"coef": coef, "tau": tau, "l": l.T, "c2": c2, "sigma": sigma, ".diverging": kept[".diverging"]}
 
 # %% ../../nbs/08_bayes/03_shrinkage.ipynb #71978a99
@@ -100,6 +100,7 @@ def horseshoe(
     system: LinearSystem,
     shrinkage: float = 1e-3, # scale of the global pull towards zero
     slab_df: float = 4, # degrees of freedom of the belief in coefficients that escape
+    *,
     slab_scale: float = 2, # and its scale
     mode: str = "unit_free", # or "paper"
     n_eff="auto", # rows to count: "auto" takes the system's own number in unit-free mode, None all rows, or a number
@@ -116,6 +117,6 @@ def horseshoe(
     _check_prior(prior, target_accept)
     prior, like = {name: float(value) for name, value in prior.items()}, likelihood(system, mode, n_eff)
     settings = prior | dict(draws=draws, tune=tune, target_accept=float(target_accept))
-    found = sampled("horseshoe-2", like, settings, lambda s: _chain(like, prior, draws, tune, target_accept, s), chains, seed, cache)
+    found = sampled("horseshoe-2", like, settings, chain=lambda s: _chain(like, prior, draws, tune, target_accept, s), chains=chains, seed=seed, cache=cache)
     warn_of(found, "raise `tune` and `draws`, or `target_accept` if draws diverged")
     return CoefficientPosterior("regularized horseshoe", like, found)

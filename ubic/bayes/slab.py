@@ -97,7 +97,7 @@ def _draws_of(all_, like, root, draws, chains, seed):
         node = (all_.share[k].cumsum(axis=1) < rng.random((draws, 1))).sum(axis=1).clip(max=all_.t.shape[1] - 1)
         t = all_.t[k, node] + (rng.random(draws) - 0.5)*(all_.t[k, 1] - all_.t[k, 0])
         B, sigma = all_.inclusion[k], np.exp(t/2)
-        return {"coef": draw_coefficients(like, B*like.estimate, B, sigma, rng, root), "inclusion": B, "sigma": sigma}
+        return {"coef": draw_coefficients(like, B*like.estimate, B, sigma=sigma, rng=rng, root=root), "inclusion": B, "sigma": sigma}
     return inference_data([chain(rng) for rng in numpy_generator(seed).spawn(chains)], like)
 
 # %% ../../nbs/08_bayes/02_slab.ipynb #1b189221
@@ -181,7 +181,7 @@ def _model(like, beta, root, collapse):
     with pm.Model() as model:
         inclusion = pm.Bernoulli("inclusion", beta, shape=len(like.estimate))
         sigma = pm.Exponential("sigma", like.noise_variance)
-        if collapse: pm.Potential("likelihood", log_marginal(like.R, like.q, like.n, inclusion*like.estimate, inclusion, sigma, root))
+        if collapse: pm.Potential("likelihood", log_marginal(like.R, like.q, like.n, center=inclusion*like.estimate, scale=inclusion, sigma=sigma, root=root))
         else:
             slab = pm.MvNormal("slab", like.estimate, chol=root, shape=len(like.estimate))
             pm.Potential("likelihood", -like.n*pm.math.log(sigma) - ((like.q - pm.math.dot(like.R, inclusion*slab))**2).sum()/(2*sigma**2))
@@ -204,7 +204,7 @@ def _chain(like, beta, root, collapse, method, draws, tune):
         with quiet("pymc"): done = _run(_model(like, beta, root, collapse), method, draws, tune, seed)
         kept, stats = done.posterior, {".diverging": done.sample_stats["diverging"].values[0]} if "diverging" in done.sample_stats else {}
         B, sigma = kept["inclusion"].values[0].astype(float), kept["sigma"].values[0]
-        if collapse: coef = draw_coefficients(like, B*like.estimate, B, sigma, np.random.default_rng(seed), root)
+        if collapse: coef = draw_coefficients(like, B*like.estimate, B, sigma=sigma, rng=np.random.default_rng(seed), root=root)
         else: coef = B*kept["slab"].values[0]
         return {"coef": coef, "inclusion": B, "sigma": sigma} | stats
     return chain
@@ -223,6 +223,7 @@ def spike_slab(
     system: LinearSystem,
     beta: float, # probability of each candidate before the data
     method: str = "exact", # or "mcmc", "smc": PyMC
+    *,
     mode: str = "unit_free", # or "paper"
     n_eff="auto", # rows to count, see `likelihood`
     slab_cov=None, # covariance of the slab; None for the identity
@@ -242,7 +243,7 @@ def spike_slab(
         moments = found.mean*like.unit, np.sqrt(np.maximum(found.square - found.mean**2, 0))*like.unit
         return SpikeSlab("spike-and-slab", like, _draws_of(found, like, root, draws, chains, seed), float(beta), method, found.inclusion, found.probability, moments)
     settings = dict(beta=float(beta), root=root.tolist(), collapse=collapse, method=method, draws=draws, tune=tune)
-    kept = sampled("spike-and-slab-2", like, settings, _chain(like, beta, root, collapse, method, draws, tune), chains, seed, cache)
+    kept = sampled("spike-and-slab-2", like, settings, chain=_chain(like, beta, root, collapse, method, draws, tune), chains=chains, seed=seed, cache=cache)
     warn_of(kept, "draw more, or use method='exact'")
     inclusion, counts = np.unique(kept.posterior["inclusion"].values.reshape(-1, system.p), axis=0, return_counts=True)
     return SpikeSlab("spike-and-slab", like, kept, float(beta), method, inclusion, counts/counts.sum())

@@ -97,6 +97,7 @@ def draw_subset(
     like: Likelihood, # of the system with the candidates of the subset only
     p: int, # candidates of the compiled model; at least those of the subset
     draws: int = 1000, # per chain
+    *,
     tune: int = 1000, # thrown away at the start of each chain
     chains: int = 4,
     seed=0, # int or numpy Generator
@@ -104,7 +105,7 @@ def draw_subset(
 ): # ArviZ InferenceData with `coef` and `sigma`
     "Posterior draws of the coefficients and the noise of one subset."
     check_sampling(draws, tune, chains)
-    return sampled("uwaic-2", like, {"p": p, "draws": draws, "tune": tune}, lambda s: _chain(like, p, draws, tune, s), chains, seed, cache)
+    return sampled("uwaic-2", like, {"p": p, "draws": draws, "tune": tune}, chain=lambda s: _chain(like, p, draws, tune, s), chains=chains, seed=seed, cache=cache)
 
 # %% ../../nbs/08_bayes/05_waic.ipynb #2e46e021
 def sampled_rows(
@@ -183,7 +184,7 @@ def plot_uwaic(
     ax=None, # matplotlib axes; new ones when absent
 ):
     "WAIC, UWAIC and relative spread against the support size, with the choice marked."
-    ax = plot_choice(found, -2*found.elpd, found.deviance, found.cv, ("WAIC", "UWAIC", "spread", "relative spread $CV^k$"), ax)
+    ax = plot_choice(found, -2*found.elpd, found.deviance, uncertainty=found.cv, labels=("WAIC", "UWAIC", "spread", "relative spread $CV^k$"), ax=ax)
     alone = int(np.argmin(found.waic))
     ax.plot(found.path.sizes[alone], -2*found.elpd[alone], "o", markersize=9, markerfacecolor="none", markeredgecolor="0.4")
     ax.set(ylabel="$2N$ · WAIC and UWAIC", title=rf"${latex(as_term(found.path.system.target))}$: $\lambda_U = {found.lam:g}$")
@@ -217,6 +218,7 @@ def uwaic(
     path: SubsetPath,
     lam: float = 1.0, # price of uncertainty, λ_U; 0 for WAIC
     method: str = "gaussian", # closed form, or "mcmc"
+    *,
     mode: str = "unit_free", # or "paper"
     n_eff="auto", # rows to count, see `evidence`
     draws: int = 1000, # per chain, when sampling

@@ -54,6 +54,7 @@ def tune(
     bic, # of each subset
     uncertainty, # of each subset
     sizes, # of each subset
+    *,
     lam_max: float, # log10 of the largest penalty; -inf for none
     gamma: float, # scale of the penalty
     tau0: float, # least relative gain in BIC per added term

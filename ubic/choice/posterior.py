@@ -58,6 +58,7 @@ def posterior(
     R, # columns of the subset, reduced: any number of rows
     q, # target, reduced likewise
     noise_variance: float, # σ² of the rows
+    *,
     prior_mean="least_squares", # "least_squares", "zero" (ridge) or an array
     prior_cov=None, # covariance of the prior; None for the identity
     weight: float = 1.0, # of each row: below 1 when rows overlap
@@ -148,7 +149,7 @@ def evidence(
     for support, coef, v in zip(path.supports, path.coef, variance):
         columns = list(support)
         known = coef*system.scale[columns]/system.scale[-1] if mode == "unit_free" else coef
-        beliefs.append(posterior(R[:, columns], R[:, -1], v, prior_mean, prior_cov(len(support)), n/system.n, known))
+        beliefs.append(posterior(R[:, columns], R[:, -1], v, prior_mean=prior_mean, prior_cov=prior_cov(len(support)), weight=n/system.n, estimate=known))
     likelihood = -n/2*(np.log(rss/total) if mode == "unit_free" else np.log(2*np.pi*rss/system.n) + 1)
     return Evidence(path, mode, n, beliefs, likelihood, prior_mean)
 

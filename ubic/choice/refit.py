@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
 from ..ground.runtime import patch_to
-from ..ground.checks import UbicWarning
+from ..ground.checks import renamed_argument, UbicWarning
 from ..ground.results import Result
 from ..language.terms import Term, by_parts, latex
 from ..language.equations import Equation
@@ -46,8 +46,8 @@ def _noise_operator(target, terms, coef, jets): # A: unknown → axes on the wei
     return total
 
 # %% ../../nbs/06_choice/04_refit.ipynb #7edb8e99
-def _lattice(ds, box, most): # boxes 1.2 standard deviations of the weight apart, or more to have at most so many
-    boxes, spread = GridOfBoxes(ds.sizes, grid_steps(ds), box), 1.2
+def _lattice(field, box, most): # boxes 1.2 standard deviations of the weight apart, or more to have at most so many
+    boxes, spread = GridOfBoxes(field.sizes, grid_steps(field), box), 1.2
     room, width = [len(c) for c in boxes.centers], [points/np.sqrt(2*order + 3) for points, order in (box[dim] for dim in boxes.dims)]
     while True:
         counts = [min(n, 2 + int((n - 1)/(spread*w))) for n, w in zip(room, width)]
@@ -148,15 +148,15 @@ def beats(self, other): # beyond chance
 class Refitter:
     "Fits equations to one field, all on the same boxes."
     def __init__(self,
-        ds, # field as measured: its noise should be white
+        field, # field as measured: its noise should be white
         target: str, # unknown whose time derivative is explained
         box: dict, # dim → (half-width in points, order of the bump)
         most: int = 2000, # boxes
         time_order: int = 1, # of that derivative
     ):
-        self.ds, self.target, self.boxes = ds.astype(float), Term((), (target, "t"*time_order)), _lattice(ds, box, most)
+        self.ds, self.target, self.boxes = field.astype(float), Term((), (target, "t"*time_order)), _lattice(field, box, most)
         self.data = {name: u.values for name, u in self.ds.items()}
-        self.noise = {name: max(level, 1e-6*float(ds[name].std())) for name, level in ((name, noise_std(u)) for name, u in self.data.items())}
+        self.noise = {name: max(level, 1e-6*float(field[name].std())) for name, level in ((name, noise_std(u)) for name, u in self.data.items())}
         self.pairs = _Pairs(self.boxes)
 
     @property
@@ -214,18 +214,20 @@ def fit(self,
     return refit
 
 # %% ../../nbs/06_choice/04_refit.ipynb #8dfbedcb
+@renamed_argument("ds", "field")
 def total_least_squares(
-    ds, # field as measured: its noise should be white
+    field, # field as measured: its noise should be white
     terms, # of the equation
     target: str | None = None, # unknown whose time derivative they explain; needed when there are several
+    *,
     half_width=None, # of the boxes, see `library.weak`
     order=None, # of the test function, likewise
     time_order: int = 1, # of the time derivative, likewise
 ) -> Refit:
     "Fit the coefficients of an equation, with the noise in all of its terms taken into account."
-    survey, time_order = as_survey(ds), check_time_order(time_order)
+    survey, time_order = as_survey(field), check_time_order(time_order)
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
-    (target,), terms = pick_targets(survey, target), pick_terms(survey.ds, terms, 0, 0, False, time_order=time_order)
+    (target,), terms = pick_targets(survey, target), pick_terms(survey.ds, terms, 0, derivative_order=0, constant=False, time_order=time_order)
     refitter = Refitter(survey.ds, target, chosen_box(survey, terms, half_width, order, time_order), time_order=time_order)
     if refitter.rows <= len(terms): raise ValueError(f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} `terms`; take a longer record, smaller boxes or fewer terms.")
     if not refitter.noisy: warnings.warn("the data hold hardly any noise, so that errors of the grid decide; the intervals are too narrow.", UbicWarning, stacklevel=2)

@@ -126,7 +126,7 @@ def plot_selection(
     ax=None, # matplotlib axes; new ones when absent
 ):
     "BIC, UBIC and uncertainty against the support size, with the choice marked."
-    ax = plot_choice(selection, selection.bic, selection.ubic, selection.uncertainty, ("BIC", "UBIC", "uncertainty", "uncertainty $U^k$"), ax)
+    ax = plot_choice(selection, selection.bic, selection.ubic, uncertainty=selection.uncertainty, labels=("BIC", "UBIC", "uncertainty", "uncertainty $U^k$"), ax=ax)
     ax.set(ylabel="BIC and UBIC", title=f"${latex(as_term(selection.path.system.target))}$: {_penalty_label(selection.lam)}")
     return ax
 
@@ -136,7 +136,7 @@ def plot(self, ax=None):
     return plot_selection(self, ax)
 
 # %% ../../nbs/06_choice/03_selection.ipynb #7a5f90f4
-def plot_choice(found, plain, penalized, uncertainty, labels, ax): # a criterion without and with its penalty, what the penalty weighs, and the choice
+def plot_choice(found, plain, penalized, *, uncertainty, labels, ax): # a criterion without and with its penalty, what the penalty weighs, and the choice
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(4.8, 3.2), layout="constrained")
     sizes, right = found.path.sizes, ax.twinx()
@@ -162,6 +162,7 @@ def select(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper": the paper to the letter
     tau0=None, # least relative gain in BIC per term: a number, a percentile such as "P75", or None for 0.02
+    *,
     n_delta: int = 3, # steps of λ from its maximum to 0
     gamma: float | None = None, # scale of the penalty: None for log N; a number gives the generalised UBIC
     n_eff="auto", # rows to count, see `evidence`
@@ -174,7 +175,7 @@ def select(
     gamma = np.log(found.n) if gamma is None else gamma
     bic, sizes = found.bic, path.sizes
     tau0 = improvement_threshold(tau0, bic, sizes)
-    k, lam, trace = tune(bic, found.uncertainty, sizes, largest_lambda(found, gamma), gamma, tau0, n_delta)
+    k, lam, trace = tune(bic, found.uncertainty, sizes, lam_max=largest_lambda(found, gamma), gamma=gamma, tau0=tau0, n_delta=n_delta)
     return Selection(found, k, lam, gamma, tau0, trace, advice_on(path, bic, k, trace, tau0), n_delta=n_delta)
 
 # %% ../../nbs/06_choice/03_selection.ipynb #d71cbee9
@@ -241,7 +242,7 @@ class Verdict(str):
 
 # %% ../../nbs/06_choice/03_selection.ipynb #be5d0bae
 def _size_at(self, tau0): # what Algorithm 1 chooses with some threshold
-    return int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, self.trace[0]["lam"], self.gamma, tau0, self.n_delta)[0]])
+    return int(self.path.sizes[tune(self.bic, self.uncertainty, self.path.sizes, lam_max=self.trace[0]["lam"], gamma=self.gamma, tau0=tau0, n_delta=self.n_delta)[0]])
 
 # %% ../../nbs/06_choice/03_selection.ipynb #16f1d94b
 def _weak_points(self, simpler):
@@ -269,7 +270,7 @@ def _prolonged(self): # the same choice on a path that goes on to all sizes, by 
         rest = evidence(path_of(path.system, more), old.mode, old.n, old.prior_mean)
         new = replace(old, path=path_of(path.system, path.supports + more), posteriors=old.posteriors + rest.posteriors, log_likelihood=np.append(old.log_likelihood, rest.log_likelihood))
         lam_max = largest_lambda(new, self.gamma)
-    _, lam, trace = tune(new.bic, new.uncertainty, new.path.sizes, lam_max, self.gamma, self.tau0, self.n_delta)
+    _, lam, trace = tune(new.bic, new.uncertainty, new.path.sizes, lam_max=lam_max, gamma=self.gamma, tau0=self.tau0, n_delta=self.n_delta)
     return replace(self, evidence=new, lam=lam, trace=trace)
 
 # %% ../../nbs/06_choice/03_selection.ipynb #1453eaa5

@@ -13,15 +13,15 @@ from scipy.linalg import eigh
 from scipy.signal import savgol_filter
 from tqdm import tqdm
 from ..ground.runtime import need
-from ..ground.checks import check_whole
+from ..ground.checks import renamed_argument, check_whole
 from ..ground.compiled import njit
 from .field import check_field, compute, is_chunked
 
 # %% ../../nbs/03_data/05_denoise.ipynb #de73c3de
-def each_unknown(ds, method, note):
+def each_unknown(field, method, note):
     "Apply a function from unknown to cleaner array to all unknowns, and note it in the attributes."
-    out = ds.assign({name: u.copy(data=method(u).astype(u.dtype, copy=False)) for name, u in ds.data_vars.items()})
-    before = ds.attrs.get("denoised")
+    out = field.assign({name: u.copy(data=method(u).astype(u.dtype, copy=False)) for name, u in field.data_vars.items()})
+    before = field.attrs.get("denoised")
     return out.assign_attrs(denoised=note if before is None else f"{before}; {note}")
 
 # %% ../../nbs/03_data/05_denoise.ipynb #d7daca86
@@ -40,20 +40,21 @@ def _savgol(u, window, order, axis):
     return _filter_in_chunks(u, partial(savgol_filter, window_length=window, polyorder=order, axis=axis), window, [axis], u.dtype)
 
 # %% ../../nbs/03_data/05_denoise.ipynb #4c40e91b
+@renamed_argument("ds", "field")
 def savgol(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
     window: int, # number of points in the window, odd
     order: int = 2, # degree of the polynomial
     dim: str = "x", # axis to smooth along
 ) -> xr.Dataset: # smoothed field
     "Savitzky–Golay filter along one axis."
-    ds = check_field(ds)
-    if dim not in ds.dims: raise ValueError(f"`dim` is {dim!r}; the field has the axes {', '.join(map(str, ds.dims))}.")
-    check_whole("order", order, 0, ds.sizes[dim] - 1, f"`{dim}` has {ds.sizes[dim]} points")
-    check_whole("window", window, order + 1, ds.sizes[dim], f"above `order`, at most the {ds.sizes[dim]} points of `{dim}`")
+    field = check_field(field)
+    if dim not in field.dims: raise ValueError(f"`dim` is {dim!r}; the field has the axes {', '.join(map(str, field.dims))}.")
+    check_whole("order", order, 0, field.sizes[dim] - 1, f"`{dim}` has {field.sizes[dim]} points")
+    check_whole("window", window, order + 1, field.sizes[dim], f"above `order`, at most the {field.sizes[dim]} points of `{dim}`")
     if window % 2 == 0: raise ValueError(f"`window` is {window}; give an odd number, so that the window has a middle.")
-    axis = list(ds.dims).index(dim)
-    return each_unknown(ds, lambda u: _savgol(u.data, window, order, axis), f"savgol(window={window}, order={order}, dim={dim!r})")
+    axis = list(field.dims).index(dim)
+    return each_unknown(field, lambda u: _savgol(u.data, window, order, axis), f"savgol(window={window}, order={order}, dim={dim!r})")
 
 # %% ../../nbs/03_data/05_denoise.ipynb #6edea085
 def plane_kernel(
@@ -115,29 +116,30 @@ def _smooth_plane(u, axes, kernel):
     _filter_plane(cube, np.ascontiguousarray((left[:, :rank] * values[:rank]).T), np.ascontiguousarray(right[:rank]), out.reshape(cube.shape))
     return np.moveaxis(out, (0, 1), axes)
 
-def _check_plane(ds, dims):
+def _check_plane(field, dims):
     "Raise unless two different axes of the field are named."
     if isinstance(dims, str) or len(tuple(dims)) != 2 or len(set(dims)) != 2: raise ValueError(f"`dims` is {dims!r}; name two different axes, for instance ('x', 'y').")
-    absent = [dim for dim in dims if dim not in ds.dims]
-    if absent: raise ValueError(f"`dims` has {absent[0]!r}; the field has the axes {', '.join(map(str, ds.dims))}.")
+    absent = [dim for dim in dims if dim not in field.dims]
+    if absent: raise ValueError(f"`dims` has {absent[0]!r}; the field has the axes {', '.join(map(str, field.dims))}.")
 
 # %% ../../nbs/03_data/05_denoise.ipynb #83a90d0c
+@renamed_argument("ds", "field")
 def savgol2d(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
     window: int = None, # side of the square window in points, odd; by default a thirtieth of the longer axis, as in the paper
     order: int = 2, # highest total degree of the polynomial
     dims: tuple = ("x", "y"), # the two axes of the planes to smooth
 ) -> xr.Dataset: # smoothed field
     "Savitzky–Golay filter in every plane of a field: frame by frame, and layer by layer over three space axes."
-    ds = check_field(ds)
-    _check_plane(ds, dims)
-    sizes = [ds.sizes[dim] for dim in dims]
+    field = check_field(field)
+    _check_plane(field, dims)
+    sizes = [field.sizes[dim] for dim in dims]
     if window is None:
         check_whole("order", order, 0, 20, "degree of the polynomial")
         window = max((max(sizes) // 30 - 1) // 2 * 2 + 1, order // 2 * 2 + 1 + 2 * (order % 2), 3)
     _check_window(window, order, min(sizes), f"above `order`, so that the fit is more than interpolation, and at most the {min(sizes)} points of the shorter axis")
-    axes, kernel = [list(ds.dims).index(dim) for dim in dims], plane_kernel(window, order)
-    return each_unknown(ds, lambda u: _smooth_plane(u.data, axes, kernel), f"savgol2d(window={window}, order={order}, dims={tuple(dims)!r})")
+    axes, kernel = [list(field.dims).index(dim) for dim in dims], plane_kernel(window, order)
+    return each_unknown(field, lambda u: _smooth_plane(u.data, axes, kernel), f"savgol2d(window={window}, order={order}, dims={tuple(dims)!r})")
 
 # %% ../../nbs/03_data/05_denoise.ipynb #39f30845
 def _leading_vectors(gram, rank, smallest):
@@ -222,22 +224,23 @@ def _truncate_in_chunks(u, rank, name, smallest=1e-6):
     return da.tensordot(da.from_array(patterns, chunks=(*u.chunks[:-1], (rank,))), da.from_array(histories, chunks=((rank,), u.chunks[-1])), axes=1)
 
 # %% ../../nbs/03_data/05_denoise.ipynb #ed082cf4
-def _ranks(ds, rank):
+def _ranks(field, rank):
     "A rank for each unknown, from one number or a mapping."
-    ranks = dict(rank) if hasattr(rank, "items") else dict.fromkeys(ds.data_vars, rank)
-    if set(ranks) != set(ds.data_vars): raise ValueError(f"`rank` names {', '.join(map(str, ranks)) or 'nothing'}; name each of the unknowns {', '.join(map(str, ds.data_vars))}, or give one number for all.")
-    largest = min(ds.sizes["t"], int(np.prod(list(ds.sizes.values()))) // ds.sizes["t"])
+    ranks = dict(rank) if hasattr(rank, "items") else dict.fromkeys(field.data_vars, rank)
+    if set(ranks) != set(field.data_vars): raise ValueError(f"`rank` names {', '.join(map(str, ranks)) or 'nothing'}; name each of the unknowns {', '.join(map(str, field.data_vars))}, or give one number for all.")
+    largest = min(field.sizes["t"], int(np.prod(list(field.sizes.values()))) // field.sizes["t"])
     for value in ranks.values(): check_whole("rank", value, 1, largest, "the smaller side of space × time")
     return ranks
 
+@renamed_argument("ds", "field")
 def svd(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
     rank: int, # number of singular values to keep, or a mapping from unknown to number
 ) -> xr.Dataset: # field of that rank
     "Keep the largest singular values of the matrix space × time."
-    ds = check_field(ds)
-    ranks = _ranks(ds, rank)
+    field = check_field(field)
+    ranks = _ranks(field, rank)
     def method(u):
         if is_chunked(u): return _truncate_in_chunks(u.data, ranks[u.name], u.name)
         return _truncate(u.values.reshape(-1, u.shape[-1]), ranks[u.name]).reshape(u.shape)
-    return each_unknown(ds, method, f"svd(rank={ranks if hasattr(rank, 'items') else rank})")
+    return each_unknown(field, method, f"svd(rank={ranks if hasattr(rank, 'items') else rank})")

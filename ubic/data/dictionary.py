@@ -14,7 +14,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
-from ..ground.checks import as_rng, check_whole
+from ..ground.checks import renamed_argument, as_rng, check_whole
 from ..ground.compiled import njit
 from .field import check_field, is_chunked
 from .survey import noise_std
@@ -231,6 +231,7 @@ def learn_dictionary(
     signals, # one signal per row: an array or `Patches`
     atoms: int = 32, # number of atoms
     rho: float = 0.05, # regularization of the coefficients
+    *,
     sparsity: int = 1, # atoms per signal while learning
     iterations: int = 10, # rounds of learning
     start: np.ndarray = None, # first dictionary, one atom per column; sampled cosines by default
@@ -265,11 +266,11 @@ def _training(patches, training, seed):
     if training is None or training >= len(patches): return patches
     return patches[np.sort(rng.choice(len(patches), training, replace=False))]
 
-def _check_ksvd(ds, patch, atoms, transform_sparsity, training):
+def _check_ksvd(field, patch, atoms, transform_sparsity, training):
     "Raise unless patches of this size and codes of this sparsity can be made; return the side of a patch."
-    if is_chunked(ds): raise ValueError("`ds` is in chunks, and K-SVD learns from patches of the whole field in memory; give ds.load() if it fits, or use savgol, savgol2d or svd, which work chunk by chunk.")
-    if len(ds.dims) != 2: raise ValueError(f"`ds` has the axes {', '.join(map(str, ds.dims))}; K-SVD takes fields over x and t, use savgol2d or svd for others.")
-    shortest = min(ds.sizes.values())
+    if is_chunked(field): raise ValueError("`field` is in chunks, and K-SVD learns from patches of the whole field in memory; give field.load() if it fits, or use savgol, savgol2d or svd, which work chunk by chunk.")
+    if len(field.dims) != 2: raise ValueError(f"`field` has the axes {', '.join(map(str, field.dims))}; K-SVD takes fields over x and t, use savgol2d or svd for others.")
+    shortest = min(field.sizes.values())
     if patch is None: patch = max(2, min(16, shortest // 4))
     check_whole("patch", patch, 2, shortest, "at most the shortest axis of the field")
     if transform_sparsity is not None: check_whole("transform_sparsity", transform_sparsity, 1, atoms, "at most the number of atoms")
@@ -277,10 +278,12 @@ def _check_ksvd(ds, patch, atoms, transform_sparsity, training):
     return patch
 
 # %% ../../nbs/03_data/06_dictionary.ipynb #1e0990ee
+@renamed_argument("ds", "field")
 def ksvd(
-    ds: xr.Dataset, # field over x and t
+    field: xr.Dataset, # field over x and t
     patch: int = None, # side of a patch in points; by default 16, or a quarter of a shorter axis
     atoms: int = 32, # number of atoms
+    *,
     rho: float = 0.05, # regularization of the coefficients while learning; without effect for `sparsity` 1
     sparsity: int = 1, # atoms per patch while learning
     transform_sparsity: int = None, # atoms per patch in the result; by default those that rise above the noise
@@ -289,15 +292,15 @@ def ksvd(
     seed=0, # int or numpy Generator, for the choice of these patches
 ) -> xr.Dataset: # denoised field
     "Denoise by writing every patch with a few atoms learned by regularized K-SVD."
-    ds = check_field(ds)
+    field = check_field(field)
     _check_learning(atoms, rho, sparsity, iterations)
-    patch = _check_ksvd(ds, patch, atoms, transform_sparsity, training)
+    patch = _check_ksvd(field, patch, atoms, transform_sparsity, training)
     @threadpool_limits.wrap(limits=1, user_api="blas")
     def method(u):
         patches = Patches(u.values, patch)
-        dictionary = learn_dictionary(_training(patches, training, seed), atoms, rho, sparsity, iterations)
+        dictionary = learn_dictionary(_training(patches, training, seed), atoms, rho, sparsity=sparsity, iterations=iterations)
         return patches.rebuild(_reconstruction(dictionary, transform_sparsity, noise_std(u.values)))
-    return each_unknown(ds, method, f"ksvd(patch={patch}, atoms={atoms}, sparsity={sparsity}, transform_sparsity={transform_sparsity}, iterations={iterations})")
+    return each_unknown(field, method, f"ksvd(patch={patch}, atoms={atoms}, sparsity={sparsity}, transform_sparsity={transform_sparsity}, iterations={iterations})")
 
 # %% ../../nbs/03_data/06_dictionary.ipynb #252cc9f1
 def plot_dictionary(

@@ -18,47 +18,47 @@ from os import PathLike
 import numpy as np
 import xarray as xr
 from ..ground.results import saved_elsewhere
-from ..ground.checks import as_array, as_names, as_rng, check_flag, shown, warn
+from ..ground.checks import renamed_argument, as_array, as_names, as_rng, check_flag, shown, warn
 from ..ground.storage import Unreadable, brief_reason
 from ..language.terms import AXES
 
 # %% ../../nbs/03_data/01_field.ipynb #c206b067
 def space_dims(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
 ) -> tuple: # names of its axes other than `t`
     "The axes of space, in order."
-    return tuple(d for d in ds.dims if d != "t")
+    return tuple(d for d in field.dims if d != "t")
 
 def spacing(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
     dim: str, # name of an axis
 ) -> float: # distance between neighboring points
     "The grid step along one axis."
-    values = ds[dim].values
+    values = field[dim].values
     return float((values[-1] - values[0]) / (len(values) - 1))
 
 # %% ../../nbs/03_data/01_field.ipynb #5b25c615
-def grid_steps(ds): return {dim: spacing(ds, dim) for dim in [*space_dims(ds), "t"]}
+def grid_steps(field): return {dim: spacing(field, dim) for dim in [*space_dims(field), "t"]}
 
 # %% ../../nbs/03_data/01_field.ipynb #102de0d3
-def _check_dims(ds):
+def _check_dims(field):
     "The axes must be x[,y[,z]] and t, and every unknown must live on all of them."
-    strange = [d for d in ds.dims if d not in AXES]
-    if strange: raise ValueError(f"`ds` has axes {shown(strange)}; rename them so that only x, y, z and t remain.")
-    dims = tuple(d for d in AXES if d in ds.dims)
+    strange = [d for d in field.dims if d not in AXES]
+    if strange: raise ValueError(f"`field` has axes {shown(strange)}; rename them so that only x, y, z and t remain.")
+    dims = tuple(d for d in AXES if d in field.dims)
     if dims not in (("x", "t"), ("x", "y", "t"), AXES):
-        raise ValueError(f"`ds` has axes {dims}; a field needs x, or x and y, or x, y and z, together with t.")
-    for name, u in ds.data_vars.items():
+        raise ValueError(f"`field` has axes {dims}; a field needs x, or x and y, or x, y and z, together with t.")
+    for name, u in field.data_vars.items():
         if set(u.dims) != set(dims): raise ValueError(f"`{name}` has axes {u.dims}; every unknown and every known field must have all of {dims}: "
                                                 f"spread it over the others with {name}.broadcast_like(...), or leave it out.")
-    return ds.reset_coords(drop=True).transpose(*dims)
+    return field.reset_coords(drop=True).transpose(*dims)
 
 # %% ../../nbs/03_data/01_field.ipynb #ee237dc5
-def _check_names(ds):
+def _check_names(field):
     "Unknowns need names that terms such as `u*u_x` can hold."
-    if not ds.data_vars: raise ValueError("`ds` has no variables; a field needs at least one unknown.")
-    bad = [n for n in map(str, ds.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
-    if bad: raise ValueError(f"`ds` has unknowns named {shown(bad)}; rename them to letters from a to z and digits, a letter first, such as 'u'.")
+    if not field.data_vars: raise ValueError("`field` has no variables; a field needs at least one unknown.")
+    bad = [n for n in map(str, field.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
+    if bad: raise ValueError(f"`field` has unknowns named {shown(bad)}; rename them to letters from a to z and digits, a letter first, such as 'u'.")
 
 # %% ../../nbs/03_data/01_field.ipynb #79c3e1b7
 _MIN_POINTS = 3
@@ -70,11 +70,11 @@ def _finite_floats(dim, values):
     if not np.isfinite(floats).all(): raise ValueError(f"`{dim}` has {(~np.isfinite(floats)).sum()} values that are not finite, the first at index {np.argmin(np.isfinite(floats))}; give every point its coordinate.")
     return floats
 
-def _axis_values(ds, dim):
+def _axis_values(field, dim):
     "The coordinate values of one axis: there must be some, and enough of them."
-    if dim not in ds.coords: raise ValueError(f"`{dim}` has no coordinate values; give them, for instance as_field(data, {dim}={dim}, ...).")
-    if ds.sizes[dim] < _MIN_POINTS: raise ValueError(f"`{dim}` has {ds.sizes[dim]} point(s); an axis needs at least {_MIN_POINTS}.")
-    return ds[dim].values
+    if dim not in field.coords: raise ValueError(f"`{dim}` has no coordinate values; give them, for instance as_field(data, {dim}={dim}, ...).")
+    if field.sizes[dim] < _MIN_POINTS: raise ValueError(f"`{dim}` has {field.sizes[dim]} point(s); an axis needs at least {_MIN_POINTS}.")
+    return field[dim].values
 
 # %% ../../nbs/03_data/01_field.ipynb #ff2eeb9c
 _ROUNDING = 1e-3 # largest distance from an even grid, in steps
@@ -108,22 +108,22 @@ def check_uniform(
 # %% ../../nbs/03_data/01_field.ipynb #bd6cc64f
 _LARGEST = 1e50 # so that powers and derivatives stay finite
 
-def check_axis(ds, dim):
+def check_axis(field, dim):
     "One axis: numbers, increasing, uniform."
-    values = _axis_values(ds, dim)
+    values = _axis_values(field, dim)
     if (np.diff(_finite_floats(dim, values)) < 0).all():
         warn(f"`{dim}` descends from {values[0]:g} to {values[-1]:g}; it was reversed together with the data.")
-        ds, values = ds.isel({dim: slice(None, None, -1)}), values[::-1]
+        field, values = field.isel({dim: slice(None, None, -1)}), values[::-1]
     values = check_uniform(dim, values)
     if not 1/_LARGEST < (length := values[-1] - values[0]) < _LARGEST: raise ValueError(f"`{dim}` is {length:.0e} long, whose powers are beyond the numbers of the computer; express it in other units.")
-    return ds.assign_coords({dim: (dim, values, ds[dim].attrs)})
+    return field.assign_coords({dim: (dim, values, field[dim].attrs)})
 
 # %% ../../nbs/03_data/01_field.ipynb #995f525f
 def is_chunked(
-    ds, # Dataset or DataArray
+    field, # Dataset or DataArray
 ) -> bool: # whether any of its arrays is a plan of Dask
     "Whether a field is in chunks, possibly larger than memory, rather than in memory."
-    return any(u.chunks is not None for u in (ds.variables.values() if isinstance(ds, xr.Dataset) else [ds]))
+    return any(u.chunks is not None for u in (field.variables.values() if isinstance(field, xr.Dataset) else [field]))
 
 # %% ../../nbs/03_data/01_field.ipynb #c2a8f3b4
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) # of disks and quotas
@@ -155,18 +155,18 @@ def split_complex(name, u):
     warn(f"`{name}` is complex with a negligible imaginary part (at most {imaginary:.3g}); its real part was taken.")
     return {name: u.real}
 
-def _as_real(ds):
+def _as_real(field):
     "Every unknown as float32 or float64."
     out = {}
-    for name, u in ds.data_vars.items():
+    for name, u in field.data_vars.items():
         if u.dtype.kind not in "fiubc": raise TypeError(f"`{name}` holds values of type {u.dtype}; a field must hold numbers.")
         if u.dtype.kind == "c":
             parts = split_complex(name, u)
-            taken = [part for part in parts if part != name and part in ds.data_vars]
+            taken = [part for part in parts if part != name and part in field.data_vars]
             if taken: raise ValueError(f"`{name}` is complex and would be split into {list(parts)}, but the field has {taken} already; rename one of them.")
             out |= parts
         else: out[name] = u.astype(np.float32 if u.dtype.kind == "f" and u.dtype.itemsize == 4 else np.float64, copy=False)
-    return ds.drop_vars(ds.data_vars).assign(out)
+    return field.drop_vars(field.data_vars).assign(out)
 
 # %% ../../nbs/03_data/01_field.ipynb #54e9331c
 def _extent(u):
@@ -221,12 +221,12 @@ def _look_for_flat(unknowns):
     return {name: [d for d in suspects[name] if spread[name][d] <= tolerance[name]] for name in unknowns}
 
 # %% ../../nbs/03_data/01_field.ipynb #47cf223b
-def _all_flat_axes(ds):
+def _all_flat_axes(field):
     "The axes along which each unknown does not vary, from memory where an array in chunks has been looked at before."
-    content = {name: (u.data.name, u.dims) for name, u in ds.data_vars.items() if is_chunked(u)}
-    flat = _look_for_flat({name: u for name, u in ds.data_vars.items() if content.get(name) not in KNOWN_FLAT})
+    content = {name: (u.data.name, u.dims) for name, u in field.data_vars.items() if is_chunked(u)}
+    flat = _look_for_flat({name: u for name, u in field.data_vars.items() if content.get(name) not in KNOWN_FLAT})
     KNOWN_FLAT.update({content[name]: axes for name, axes in flat.items() if name in content})
-    return {name: flat[name] if name in flat else KNOWN_FLAT[content[name]] for name in ds.data_vars}
+    return {name: flat[name] if name in flat else KNOWN_FLAT[content[name]] for name in field.data_vars}
 
 def flat_axes(name, u):
     "The axes along which one unknown does not vary at all."
@@ -291,34 +291,35 @@ def _torn(u, excess=0.02, sigmas=6):
     return None
 
 # %% ../../nbs/03_data/01_field.ipynb #89e26d4c
-def _check_memory_order(ds):
+def _check_memory_order(field):
     "Warn if an unknown looks reshaped instead of transposed; only for data in memory."
-    for name, u in ds.data_vars.items():
+    for name, u in field.data_vars.items():
         found = _torn(u.values) if isinstance(u.data, np.ndarray) else None
         if found:
             warn(f"`{name}` is far rougher along one axis than it would be in another memory order (roughness {found[0]:.3f} against {found[1]:.3f}); "
                   "check that it was transposed, not reshaped.")
 
 # %% ../../nbs/03_data/01_field.ipynb #dd3616ce
-def check_dataset(name, ds):
+def check_dataset(name, field):
     "Raise unless this is a Dataset, and say how to come by one."
-    if isinstance(ds, xr.Dataset): return
-    if isinstance(ds, (str, PathLike)): raise TypeError(f"`{name}` is {shown(str(ds))}; read the file first, with ubic.load(path).")
-    if ds is None or np.isscalar(ds): raise TypeError(f"`{name}` is {ds!r}; give a field, from ubic.load(path) or as_field(data, x=..., t=...).")
-    raise TypeError(f"`{name}` is a {type(ds).__name__}; make a field of it with as_field(data, x=..., t=...).")
+    if isinstance(field, xr.Dataset): return
+    if isinstance(field, (str, PathLike)): raise TypeError(f"`{name}` is {shown(str(field))}; read the file first, with ubic.load(path).")
+    if field is None or np.isscalar(field): raise TypeError(f"`{name}` is {field!r}; give a field, from ubic.load(path) or as_field(data, x=..., t=...).")
+    raise TypeError(f"`{name}` is a {type(field).__name__}; make a field of it with as_field(data, x=..., t=...).")
 
+@renamed_argument("ds", "field")
 def check_field(
-    ds: xr.Dataset, # unknowns on a grid, axes in any order
+    field: xr.Dataset, # unknowns on a grid, axes in any order
 ) -> xr.Dataset: # the same in canonical form: axes x, y, z, t, real numbers, increasing float coordinates
     "Return the field in canonical form, or say what is wrong with it."
-    check_dataset("ds", ds)
-    _check_names(ds)
-    ds = _as_real(_check_dims(ds))
-    for dim in ds.dims: ds = check_axis(ds, dim)
-    ds = ds.transpose(*(d for d in AXES if d in ds.dims))
-    _check_variation(_all_flat_axes(ds), ds.dims)
-    _check_memory_order(ds)
-    return ds
+    check_dataset("ds", field)
+    _check_names(field)
+    field = _as_real(_check_dims(field))
+    for dim in field.dims: field = check_axis(field, dim)
+    field = field.transpose(*(d for d in AXES if d in field.dims))
+    _check_variation(_all_flat_axes(field), field.dims)
+    _check_memory_order(field)
+    return field
 
 # %% ../../nbs/03_data/01_field.ipynb #c6de9a50
 def _shape_message(shape, dims, sizes):
@@ -347,11 +348,11 @@ def as_line(dim, values):
     if values.size != max(values.shape, default=0): raise ValueError(f"`{dim}` has shape {values.shape}; give its values as a 1-D array.")
     return values.ravel()
 
-def label_axes(ds, coords):
+def label_axes(field, coords):
     "Put coordinate values on the axes of a Dataset."
     for d, values in coords.items():
-        if ds.sizes.get(d) != len(values): raise ValueError(f"`{d}` has {len(values)} values but the data have lengths {dict(ds.sizes)}; give one for each point.")
-    return ds.assign_coords(coords)
+        if field.sizes.get(d) != len(values): raise ValueError(f"`{d}` has {len(values)} values but the data have lengths {dict(field.sizes)}; give one for each point.")
+    return field.assign_coords(coords)
 
 # %% ../../nbs/03_data/01_field.ipynb #c8dcad2d
 def read_dims(dims, labelled):
@@ -414,10 +415,10 @@ saved_elsewhere("Dataset", "xarray", _parts_of_field, _field_of_parts)
 
 # %% ../../nbs/03_data/01_field.ipynb #59b1c556
 def true_pde(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
 ) -> dict: # target → {term: coefficient}; empty if the equation is not known
     "The equations a field is known to obey."
-    text, pde = ds.attrs.get("pde", "{}"), None
+    text, pde = field.attrs.get("pde", "{}"), None
     with suppress(TypeError, ValueError, RecursionError): pde = json.loads(text)
     if isinstance(pde, dict) and all(isinstance(terms, dict) and all(isinstance(c, Real) and abs(c) < 1e300 for c in terms.values()) for terms in pde.values()): return pde
     raise ValueError(f"`ds.attrs['pde']` is {shown(text)}; give a JSON text such as '{{\"u\": {{\"u_xx\": 0.1}}}}', or leave it out.")
@@ -438,31 +439,32 @@ def _noisy_block(block, entropy, unknown, size, block_id=None):
     stream = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(unknown, *block_id)))
     return (block + size * stream.standard_normal(block.shape)).astype(block.dtype)
 
-def _add_noise_in_chunks(ds, groups, level, rng):
+def _add_noise_in_chunks(field, groups, level, rng):
     "Noisy versions of the unknowns of a field in chunks, as plans."
-    moments, entropy = _numbers(ds, lambda u: {"mean": u.astype(float).mean(), "var": u.astype(float).var()}), int.from_bytes(rng.bytes(16), "little")
+    moments, entropy = _numbers(field, lambda u: {"mean": u.astype(float).mean(), "var": u.astype(float).var()}), int.from_bytes(rng.bytes(16), "little")
     sizes = {}
     for group in groups:
         std = np.sqrt(np.mean([moments[name]["var"] for name in group]) + np.var([moments[name]["mean"] for name in group]))
         sizes |= dict.fromkeys(group, level * float(std))
-    return {name: u.chunk().data.map_blocks(_noisy_block, entropy, i, sizes[name], dtype=u.dtype, meta=np.empty((0,) * u.ndim, u.dtype)) for i, (name, u) in enumerate(ds.data_vars.items())}
+    return {name: u.chunk().data.map_blocks(_noisy_block, entropy, i, sizes[name], dtype=u.dtype, meta=np.empty((0,) * u.ndim, u.dtype)) for i, (name, u) in enumerate(field.data_vars.items())}
 
 # %% ../../nbs/03_data/01_field.ipynb #e1d1b44c
+@renamed_argument("ds", "field")
 def add_noise(
-    ds: xr.Dataset, # clean field
+    field: xr.Dataset, # clean field
     percent: float, # noise level, in percent of the standard deviation of each unknown
     seed=0, # int, numpy Generator, or legacy numpy RandomState; in chunks the draws differ from those in memory
     joint: bool = False, # one standard deviation for the stack of all unknowns
 ) -> xr.Dataset: # noisy field
     "Add white Gaussian noise to every unknown."
     if isinstance(percent, bool) or not (isinstance(percent, Real) and 0 <= percent < np.inf): raise ValueError(f"`percent` is {percent!r}; give a finite number, at least 0.")
-    ds, rng = check_field(ds), as_rng(seed)
-    names, noisy = list(ds.data_vars), {}
+    field, rng = check_field(field), as_rng(seed)
+    names, noisy = list(field.data_vars), {}
     groups = [names] if check_flag("joint", joint) else [[name] for name in names]
-    if is_chunked(ds): noisy = _add_noise_in_chunks(ds, groups, percent / 100, rng)
+    if is_chunked(field): noisy = _add_noise_in_chunks(field, groups, percent / 100, rng)
     else:
-        for group in groups: noisy |= zip(group, _add_noise_to([ds[name].values for name in group], percent / 100, rng))
-    return ds.assign({name: ds[name].copy(data=noisy[name]) for name in names}).assign_attrs(noise_percent=float(percent))
+        for group in groups: noisy |= zip(group, _add_noise_to([field[name].values for name in group], percent / 100, rng))
+    return field.assign({name: field[name].copy(data=noisy[name]) for name in names}).assign_attrs(noise_percent=float(percent))
 
 # %% ../../nbs/03_data/01_field.ipynb #7eaa943b
 def draw_mesh(ax, horizontal, vertical, values, **kw):
@@ -471,10 +473,10 @@ def draw_mesh(ax, horizontal, vertical, values, **kw):
     ax.set(xlabel=f"${horizontal.name}$", ylabel=f"${vertical.name}$")
     return mesh
 
-def pick_unknown(ds, variable):
+def pick_unknown(field, variable):
     "The unknown to show: the one named, or the first."
-    if variable is not None and variable not in ds.data_vars: raise ValueError(f"`variable` is {variable!r}; the field has {list(ds.data_vars)}.")
-    return ds[variable or next(iter(ds.data_vars))]
+    if variable is not None and variable not in field.data_vars: raise ValueError(f"`variable` is {variable!r}; the field has {list(field.data_vars)}.")
+    return field[variable or next(iter(field.data_vars))]
 
 # %% ../../nbs/03_data/01_field.ipynb #88307833
 def middle_plane(u):
@@ -507,15 +509,16 @@ def _panels(u):
     return plt.subplots(1, count, figsize=(2.7 * count + 0.6, min(2.3 * slope, 5) + 0.8), layout="constrained", sharey=True)[1]
 
 # %% ../../nbs/03_data/01_field.ipynb #b73e0388
+@renamed_argument("ds", "field")
 def plot_field(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
     variable: str = None, # which unknown; the first by default
     ax=None, # matplotlib axes, or for two and three axes of space one or more of them, one for each snapshot
     **kw, # passed to `pcolormesh`, for instance cmap or vmin
 ): # the axes drawn on
     "Show one unknown of a field."
-    check_dataset("ds", ds)
-    u = middle_plane(pick_unknown(ds, variable))
+    check_dataset("ds", field)
+    u = middle_plane(pick_unknown(field, variable))
     if "y" not in u.dims: u = _thinned(u)
     if ax is None: ax = _panels(u)
     panels = np.atleast_1d(ax).ravel()

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import as_names, shown
+from ..ground.checks import renamed_argument, as_names, shown
 from ubic.ground.storage import (
     RESULT_MEMBER, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
     write_atomically,
@@ -35,31 +35,31 @@ def _plain(value):
     if isinstance(value, (np.generic, np.ndarray)): return value.tolist()
     raise TypeError(f"`ds.attrs` holds a {type(value).__name__}; keep texts, numbers, and lists or mappings of these.")
 
-def _manifest(ds):
+def _manifest(field):
     "Everything about a field besides its numbers, as a JSON text."
-    about = {"dims": list(ds.dims), "variables": list(ds.data_vars), "attrs": ds.attrs, "labels": {str(n): ds[n].attrs for n in ds.variables}}
+    about = {"dims": list(field.dims), "variables": list(field.data_vars), "attrs": field.attrs, "labels": {str(n): field[n].attrs for n in field.variables}}
     return json.dumps(about, default=_plain)
 
 # %% ../../nbs/03_data/04_files.ipynb #7ddce098
-def _plain_attrs(ds, nested):
+def _plain_attrs(field, nested):
     "Copies of a field and its attributes that a file can hold."
-    attrs = json.loads(json.dumps(ds.attrs, default=_plain))
+    attrs = json.loads(json.dumps(field.attrs, default=_plain))
     strange = [key for key, value in attrs.items() if value is None or isinstance(value, (bool, dict))] if not nested else []
     if strange: raise TypeError(f"`ds.attrs` holds {strange[0]!r}: {attrs[strange[0]]!r}, which netCDF cannot keep; make it a text, or save the field as .zarr or .npz.")
-    return ds.drop_encoding().assign_attrs(attrs)
+    return field.drop_encoding().assign_attrs(attrs)
 
-def _write_npz(ds, path):
+def _write_npz(field, path):
     "All arrays of a field and its manifest."
-    if is_chunked(ds): raise ValueError(f"`path` is {str(path)!r}, but the field is in chunks and an archive is written from memory; save it as .zarr or .nc, or save ds.load().")
-    arrays = {str(n): ds[n].values for n in ds.variables} | {_MANIFEST: np.array(_manifest(ds))}
+    if is_chunked(field): raise ValueError(f"`path` is {str(path)!r}, but the field is in chunks and an archive is written from memory; save it as .zarr or .nc, or save field.load().")
+    arrays = {str(n): field[n].values for n in field.variables} | {_MANIFEST: np.array(_manifest(field))}
     return write_atomically(path, lambda file: np.savez(file, **arrays))
 
 @contextmanager
-def _streaming(ds):
+def _streaming(field):
     "While it is used, trouble with the chunks of a field becomes one sentence, and no thread writes on after it."
-    if not is_chunked(ds): yield
+    if not is_chunked(field): yield
     else:
-        with computing(", ".join(map(str, ds.data_vars))), ThreadPoolExecutor(os.cpu_count()) as pool, need("dask", '"ubic[dask]"').config.set(pool=pool): yield
+        with computing(", ".join(map(str, field.data_vars))), ThreadPoolExecutor(os.cpu_count()) as pool, need("dask", '"ubic[dask]"').config.set(pool=pool): yield
 
 # %% ../../nbs/03_data/04_files.ipynb #4b1f7e02
 def _empty_nc(path, size):
@@ -73,12 +73,12 @@ def _empty_nc(path, size):
         except OSError as error:
             if error.errno in DISK_FULL: raise
 
-def _write_nc(ds, path):
+def _write_nc(field, path):
     "A netCDF file, chunk by chunk."
-    ds = _plain_attrs(ds, nested=False)
+    field = _plain_attrs(field, nested=False)
     with in_place_of(check_no_folder(path)) as part:
-        _empty_nc(part, ds.nbytes + 2**20)
-        with _streaming(ds): ds.to_netcdf(part, mode="a", engine="h5netcdf")
+        _empty_nc(part, field.nbytes + 2**20)
+        with _streaming(field): field.to_netcdf(part, mode="a", engine="h5netcdf")
     return path
 
 # %% ../../nbs/03_data/04_files.ipynb #4b1f7e03
@@ -96,27 +96,28 @@ def _waiting():
     try: yield
     finally: sync(_all_written())
 
-def _write_zarr(ds, path):
+def _write_zarr(field, path):
     "A Zarr store, chunk by chunk."
     if path.is_file(): raise ValueError(f"`path` is {str(path)!r}, which is a file; a store is a folder.")
-    ds = _plain_attrs(ds, nested=True)
-    if is_chunked(ds): ds = ds.chunk({d: max(sizes) for d, sizes in ds.unify_chunks().chunks.items()})
+    field = _plain_attrs(field, nested=True)
+    if is_chunked(field): field = field.chunk({d: max(sizes) for d, sizes in field.unify_chunks().chunks.items()})
     with in_place_of(path) as part, _waiting():
         part.mkdir()
-        with _streaming(ds): ds.assign_attrs({_ORDER: list(ds)}).to_zarr(part, mode="w", zarr_format=2)
+        with _streaming(field): field.assign_attrs({_ORDER: list(field)}).to_zarr(part, mode="w", zarr_format=2)
     return path
 
 # %% ../../nbs/03_data/04_files.ipynb #57b76a63
 WRITERS = {".npz": _write_npz, ".nc": _write_nc, ".zarr": _write_zarr}
 
+@renamed_argument("ds", "field")
 def save_field(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
     path, # file to write, ending in .npz, .nc or .zarr; the last two for fields in chunks
 ) -> Path: # the file written
     "Write a field to a file that `load` gives back unchanged."
-    path, ds = as_path(path), check_field(ds)
+    path, field = as_path(path), check_field(field)
     if path.suffix.lower() not in WRITERS: raise ValueError(f"`path` is {str(path)!r}; a field is saved as .npz, .nc or .zarr.")
-    return WRITERS[path.suffix.lower()](ds, path)
+    return WRITERS[path.suffix.lower()](field, path)
 
 # %% ../../nbs/03_data/04_files.ipynb #5bcad60f
 def _read(path, chunks):
@@ -246,12 +247,12 @@ def _unpack(arrays):
     parts = {n: (about["dims"] if n in about["variables"] else n, arrays[n], about["labels"][n]) for n in about["variables"] + about["dims"]}
     return xr.Dataset(parts, attrs=about["attrs"])
 
-def _in_order(ds):
+def _in_order(field):
     "The unknowns in the order in which `save_field` had them, which a Zarr store itself does not keep."
-    order = ds.attrs.get(_ORDER)
-    if not isinstance(order, list): return ds
-    attrs = {n: value for n, value in ds.attrs.items() if n != _ORDER}
-    return ds[sorted(ds, key=lambda n: order.index(n) if n in order else len(order))].drop_attrs(deep=False).assign_attrs(attrs)
+    order = field.attrs.get(_ORDER)
+    if not isinstance(order, list): return field
+    attrs = {n: value for n, value in field.attrs.items() if n != _ORDER}
+    return field[sorted(field, key=lambda n: order.index(n) if n in order else len(order))].drop_attrs(deep=False).assign_attrs(attrs)
 
 # %% ../../nbs/03_data/04_files.ipynb #8a96a630
 def _select(content, variables, rename, dims, coords):
@@ -269,12 +270,12 @@ def _select(content, variables, rename, dims, coords):
     return content if chosen is None else content[chosen]
 
 # %% ../../nbs/03_data/04_files.ipynb #0e074320
-def _check_alike(ds):
+def _check_alike(field):
     "Raise if some variables of a file have the axes of a field and others have not."
-    dims = [d for d in AXES if d in ds.dims]
-    whole = [n for n, u in ds.data_vars.items() if set(u.dims) == set(dims)]
-    strange = [n for n in ds.data_vars if n not in whole]
-    if strange and whole and {"x", "t"} <= set(dims): raise ValueError(f"`{strange[0]}` has axes {ds[strange[0]].dims}; every unknown and every known field must have all of {tuple(dims)}: leave it out with variables={shown(whole)}.")
+    dims = [d for d in AXES if d in field.dims]
+    whole = [n for n, u in field.data_vars.items() if set(u.dims) == set(dims)]
+    strange = [n for n in field.data_vars if n not in whole]
+    if strange and whole and {"x", "t"} <= set(dims): raise ValueError(f"`{strange[0]}` has axes {field[strange[0]].dims}; every unknown and every known field must have all of {tuple(dims)}: leave it out with variables={shown(whole)}.")
 
 # %% ../../nbs/03_data/04_files.ipynb #0e07432b
 def load(

@@ -126,7 +126,7 @@ def _read_nc(path, chunks=None):
     if chunks is None: check_room("all of it together", claimed)
     how = dict(engine="h5netcdf" if hdf else "scipy", decode_times=False)
     if chunks is not None: return xr.open_dataset(path, chunks=chunks, **how)
-    with xr.open_dataset(path, **how) as ds: return ds.load()
+    with xr.open_dataset(path, **how) as field: return field.load()
 
 def _read_zarr(path, chunks=None):
     "A Zarr store, left on disk."

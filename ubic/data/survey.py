@@ -11,6 +11,7 @@ from functools import cached_property
 from math import ceil, comb, prod, sqrt
 import numpy as np
 import xarray as xr
+from ..ground.checks import renamed_argument
 from .field import check_field, compute, flat_axes, grid_steps
 
 # %% ../../nbs/03_data/02_survey.ipynb #02a8e0d6
@@ -43,11 +44,12 @@ def noise_std(u, name="u"):
     return float(np.median(np.abs(compute(xr.DataArray(_differences(u)), name).values))) / _MEDIAN_OF_GAUSSIAN
 
 # %% ../../nbs/03_data/02_survey.ipynb #785e2a95
+@renamed_argument("ds", "field")
 def noise_level(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
 ) -> dict: # unknown → standard deviation of its noise
     "Estimate the noise of every unknown without knowing the clean field."
-    return {str(name): noise_std(u.data, name) for name, u in check_field(ds).data_vars.items()}
+    return {str(name): noise_std(u.data, name) for name, u in check_field(field).data_vars.items()}
 
 # %% ../../nbs/03_data/02_survey.ipynb #b10a51a0
 def corner_wave_number(
@@ -67,16 +69,16 @@ def corner_wave_number(
     return min(range(low, high), key=misfit)
 
 # %% ../../nbs/03_data/02_survey.ipynb #dcf824ce
-def _some_lines(ds, dim): # the field on at most about 4096 lines along one axis, fewer when they are long
-    others = {other: size for other, size in ds.sizes.items() if other != dim}
-    most = min(4096, max(16, 2**22//ds.sizes[dim]))
+def _some_lines(field, dim): # the field on at most about 4096 lines along one axis, fewer when they are long
+    others = {other: size for other, size in field.sizes.items() if other != dim}
+    most = min(4096, max(16, 2**22//field.sizes[dim]))
     stride = ceil(max(1, prod(others.values())/most)**(1/len(others)))
-    return compute(ds.isel({other: slice(None, None, stride) for other in others}), ", ".join(ds.data_vars))
+    return compute(field.isel({other: slice(None, None, stride) for other in others}), ", ".join(field.data_vars))
 
 # %% ../../nbs/03_data/02_survey.ipynb #3110e1e2
 class Survey:
     "What a library wants to know of a field beforehand, each found once."
-    def __init__(self, ds): self.ds = ds # a checked field
+    def __init__(self, field): self.ds = field # a checked field
 
     @cached_property
     def flat(self): return {name: set(flat_axes(name, u)) for name, u in self.ds.data_vars.items()} # axes along which nothing happens
@@ -93,16 +95,17 @@ class Survey:
         return {dim: np.mean([corner_wave_number(u.values, axis) for u in lines[dim].data_vars.values()]) for axis, dim in enumerate(lines)}
 
 # %% ../../nbs/03_data/02_survey.ipynb #9f28a5b6
-def as_survey(ds): return ds if isinstance(ds, Survey) else Survey(check_field(ds))
+def as_survey(field): return field if isinstance(field, Survey) else Survey(check_field(field))
 
 # %% ../../nbs/03_data/02_survey.ipynb #9cd2f7f2
+@renamed_argument("ds", "field")
 def automatic_box(
-    ds, # field
+    field, # field
     derivative_order: int = 2, # highest space derivative
     time_order: int = 1, # likewise in time
 ) -> dict: # dim → (half-width in points, order of the bump)
     "Half-width and order of the test function along each axis, from the spectrum of the data."
-    survey, box = as_survey(ds), {}
+    survey, box = as_survey(field), {}
     for dim, corner in survey.corners.items():
         d, size = (time_order if dim == "t" else max(1, derivative_order)), survey.ds.sizes[dim]
         order = max(d + 2, 3)

@@ -207,6 +207,7 @@ def candidates(
     unknowns=("u",), # names
     axes="x", # space axes
     power: int = 2, # highest power of the unknowns
+    *,
     derivative_order: int = 2, # highest derivative
     constant: bool = False, # include the constant term 1
     known=(), # names of fields that enter as factors only

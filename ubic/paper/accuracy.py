@@ -19,7 +19,7 @@ from scipy.signal import savgol_filter
 from tqdm import tqdm
 from ..ground.runtime import patch_to
 from . import recipes
-from ..ground.checks import as_rng, check_positive, check_whole
+from ..ground.checks import renamed_argument, as_rng, check_positive, check_whole
 from ..ground.results import Result
 from ..language.terms import by_parts, is_exact_derivative
 from ..language.equations import Equation, coefficient_error
@@ -37,11 +37,11 @@ def _slide(array, axis, weights): # weighted sum over every window along an axis
     return np.moveaxis(np.moveaxis(sums, axis, 0)[n//2:n//2 + array.shape[axis] - n + 1], 0, axis)
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #8e00f44d
-def _asked(ds, terms, target): # field in memory, terms, target
-    survey = as_survey(ds)
+def _asked(field, terms, target): # field in memory, terms, target
+    survey = as_survey(field)
     if terms is None: raise TypeError("`terms` is None; name the terms of the equation, like ['u_xx', 'u*u_x'].")
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
-    (target,), terms = pick_targets(survey, target), pick_terms(survey.ds, terms, 0, 0, False)
+    (target,), terms = pick_targets(survey, target), pick_terms(survey.ds, terms, 0, derivative_order=0, constant=False)
     for term in terms:
         if not is_exact_derivative(term): raise ValueError(f"`terms` has {term}, which keeps a derivative of the data after integration by parts; leave it out, or use refit.total_least_squares.")
     return compute(survey.ds, ", ".join(survey.ds.data_vars)).astype(float), terms, target
@@ -53,10 +53,10 @@ def _pieces(term): # (axes on the weight, powers of the unknowns, factor)
 # %% ../../nbs/09_paper/05_accuracy.ipynb #f4a9d4ac
 class _Windows:
     "Integrals over all windows of one size, with a test function of one order."
-    def __init__(self, ds, points, order, accuracy): # the field in memory; points of a window along each axis
-        self.steps, self.points, self.order, self.accuracy = grid_steps(ds), points, order, accuracy
-        self.dims, self.values = list(self.steps), {name: u.values for name, u in ds.items()}
-        self.shape = tuple(ds.sizes[dim] - points + 1 for dim in self.dims) # places of a window
+    def __init__(self, field, points, order, accuracy): # the field in memory; points of a window along each axis
+        self.steps, self.points, self.order, self.accuracy = grid_steps(field), points, order, accuracy
+        self.dims, self.values = list(self.steps), {name: u.values for name, u in field.items()}
+        self.shape = tuple(field.sizes[dim] - points + 1 for dim in self.dims) # places of a window
 
     def weights(self, dim, d): # d-th derivative of the test function, times the trapezoidal rule
         n, step = self.points, self.steps[dim]
@@ -140,13 +140,13 @@ class DenoisedFit(WeakFit):
 # %% ../../nbs/09_paper/05_accuracy.ipynb #99396775
 _least = 11 # points of a window
 
-def _check_window(ds, divisor, alphas): # points of a window, filters to try
+def _check_window(field, divisor, alphas): # points of a window, filters to try
     if not check_positive("divisor", divisor) > 1: raise ValueError(f"`divisor` is {divisor!r}; give a number above 1: the longest axis is that many windows long.")
-    short, longest = min(ds.sizes, key=lambda dim: ds.sizes[dim]), max(ds.sizes.values())
+    short, longest = min(field.sizes, key=lambda dim: field.sizes[dim]), max(field.sizes.values())
     points = int(longest/divisor) + 1
-    if ds.sizes[short] < _least: raise ValueError(f"the axis {short} has {ds.sizes[short]} points, and windows need at least {_least}; take a finer or longer one.")
+    if field.sizes[short] < _least: raise ValueError(f"the axis {short} has {field.sizes[short]} points, and windows need at least {_least}; take a finer or longer one.")
     if points < _least: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, and at least {_least} are needed; give at most {longest/(_least - 1):.3g}.")
-    if points > ds.sizes[short]: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, but the axis {short} has {ds.sizes[short]}; give at least {longest/(ds.sizes[short] - 1):.3g}.")
+    if points > field.sizes[short]: raise ValueError(f"`divisor` is {divisor:.4g}, which makes windows of {points} points, but the axis {short} has {field.sizes[short]}; give at least {longest/(field.sizes[short] - 1):.3g}.")
     alphas = list(range(3, min(31, points) + 1, 2)) if alphas is None else np.atleast_1d(alphas).tolist()
     if not alphas: raise ValueError("`alphas` is empty; give at least one odd number of points, or 1 for no filter.")
     for alpha in alphas:
@@ -161,19 +161,21 @@ def _draw(rng, shape, windows): # numbers of the windows
     return np.ravel_multi_index(starts.T, shape)
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #94a50327
-def _raise_order(ds, points, terms, target, accuracy, windows, rng): # until the residual rises
+def _raise_order(field, points, terms, target, accuracy, windows, rng): # until the residual rises
     order, least = max(1, *(term.order for term in terms)), np.inf
     while True:
-        forms = _Windows(ds, points, order, accuracy)
+        forms = _Windows(field, points, order, accuracy)
         residual = _fit(forms.table(terms, target, 1)[_draw(rng, forms.shape, windows)], terms)[1]
         if residual >= least: return order - 1
         order, least = order + 1, residual
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #de14743a
+@renamed_argument("ds", "field")
 def denoised_weak_form(
-    ds, # field, denoised or not
+    field, # field, denoised or not
     terms, # of the equation; each a derivative of a product of the unknowns
     target: str | None = None, # unknown whose time derivative they explain; needed when there are several
+    *,
     divisor: float = 3.5, # of the longest axis: windows have as many steps along every axis
     alphas=None, # filters to try: points along t, odd; None for 3, 5, …, 31, as far as they fit the windows
     order: int | None = None, # of the test function; None to raise it until the residual rises
@@ -182,13 +184,13 @@ def denoised_weak_form(
     seed=0, # of the windows: an integer, a Generator or a RandomState
 ) -> DenoisedFit:
     "Fit the coefficients of an equation with the data filtered inside each window, before products are taken."
-    (ds, terms, target), rng = _asked(ds, terms, target), as_rng(seed)
-    (points, alphas), tried = _check_window(ds, divisor, alphas), {}
+    (field, terms, target), rng = _asked(field, terms, target), as_rng(seed)
+    (points, alphas), tried = _check_window(field, divisor, alphas), {}
     if accuracy is not None: check_accuracy(accuracy)
     if windows is not None: check_whole("windows", windows, len(terms) + 1, None, "more than terms")
-    if order is None: order = _raise_order(ds, points, terms, target, accuracy, windows, deepcopy(rng))
+    if order is None: order = _raise_order(field, points, terms, target, accuracy, windows, deepcopy(rng))
     else: check_whole("order", order, max(1, *(term.order for term in terms)), None, "the highest derivative")
-    forms = _Windows(ds, points, order, accuracy)
+    forms = _Windows(field, points, order, accuracy)
     for alpha in tqdm(alphas, desc="filters", leave=False, delay=2):
         coef, residual = _fit(forms.table(terms, target, alpha)[_draw(rng, forms.shape, windows)], terms)
         tried[alpha] = dict(zip(map(str, terms), coef)) | {"residual": residual}
@@ -271,28 +273,30 @@ def _convolve(array, axes, box, stride, steps): # along all axes, at the query p
     return array.ravel()
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #d8f2c145
+@renamed_argument("ds", "field")
 def convolutional_weak_form(
-    ds, # field, denoised or not
+    field, # field, denoised or not
     terms, # of the equation; each a derivative of a product of the unknowns
     target: str | None = None, # unknown whose time derivative they explain; needed when there are several
+    *,
     tau: float = 1e-10, # value of the test function one grid point before its end
     tauhat: float = 2.0, # standard deviations from the middle of its spectrum to the corner
     derivative_order: int | None = None, # highest space derivative the test function must bear; None for that of the terms
     queries: int = 50, # the stride is the length of an axis divided by this, so there are at most about as many query points along each
 ) -> ConvolutionalFit:
     "Fit the coefficients of an equation with one test function, shaped by the spectrum of the data, on a grid of query points."
-    ds, terms, target = _asked(ds, terms, target)
+    field, terms, target = _asked(field, terms, target)
     if not check_positive("tau", tau) < 1: raise ValueError(f"`tau` is {tau!r}; give a small number below 1, such as 1e-10.")
     check_positive("tauhat", tauhat), check_whole("queries", queries, 1)
-    for dim, size in ds.sizes.items():
+    for dim, size in field.sizes.items():
         if size < _least: raise ValueError(f"the axis {dim} has {size} points, and test functions need at least {_least}; take a finer or longer one.")
     highest = max(term.order for term in terms)
     highest = highest if derivative_order is None else check_whole("derivative_order", derivative_order, highest, None, "that of the terms")
-    steps, sums = grid_steps(ds), {name: {dim: _cumulative(u.values, axis) for axis, dim in enumerate(u.dims)} for name, u in ds.items()}
+    steps, sums = grid_steps(field), {name: {dim: _cumulative(u.values, axis) for axis, dim in enumerate(u.dims)} for name, u in field.items()}
     corners = {dim: [_corner(total[dim]) for total in sums.values()] for dim in steps}
-    box = {dim: _shape(corners[dim], ds.sizes[dim], tau, tauhat, 1 if dim == "t" else highest) for dim in steps}
-    stride = {dim: max(1, ds.sizes[dim]//queries) for dim in steps}
-    def integral(axes, powers): return _convolve(prod((ds[name].values**power for name, power in powers), start=np.ones(tuple(ds.sizes[dim] for dim in steps))), axes, box, stride, steps)
+    box = {dim: _shape(corners[dim], field.sizes[dim], tau, tauhat, 1 if dim == "t" else highest) for dim in steps}
+    stride = {dim: max(1, field.sizes[dim]//queries) for dim in steps}
+    def integral(axes, powers): return _convolve(prod((field[name].values**power for name, power in powers), start=np.ones(tuple(field.sizes[dim] for dim in steps))), axes, box, stride, steps)
     columns = [sum(factor*integral(axes, powers) for axes, powers, factor in _pieces(term)) for term in terms] + [-integral("t", [(target, 1)])]
     coef, residual = _fit(np.stack(columns, axis=1), terms)
     return ConvolutionalFit(f"{target}_t", terms, coef, residual, len(columns[0]), box, stride, {dim: float(np.mean(c)) for dim, c in corners.items()}, sums[target])

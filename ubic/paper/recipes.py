@@ -186,7 +186,7 @@ def _kept(name, denoising, percent, target): # the reduced system, from the cach
     about = repr((get_recipe(name), denoising, percent)) + "".join(map(getsource, (add_noise, denoise, dictionary, derivatives, boxes, rows, library, system, terms)))
     path = cache_folder()/f"{name}-reduced-{fingerprint(last | {'about': np.array(about)})[:12]}.npz"
     parts = cached_arrays(path, lambda: _reduce(name, denoising, percent))
-    return from_triangle(parts[f"{target}_R"], int(parts[f"{target}_rows"]), parts[f"{target}_terms"].tolist(), f"{target}_t")
+    return from_triangle(parts[f"{target}_R"], int(parts[f"{target}_rows"]), parts[f"{target}_terms"].tolist(), target=f"{target}_t")
 
 # %% ../../nbs/09_paper/04_recipes.ipynb #36d3203c
 def _pick_target(name, target):

@@ -41,17 +41,17 @@ def _prepared(field): # checked, and without a true PDE that nobody can read: it
     return field
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #8472f5ab
-def _denoised(ds, method):
-    if method is None: return ds
-    if callable(method): return _check_denoised(method(ds), ds)
-    if method == "ksvd": return ksvd(ds)
+def _denoised(field, method):
+    if method is None: return field
+    if callable(method): return _check_denoised(method(field), field)
+    if method == "ksvd": return ksvd(field)
     raise ValueError(f"`denoise` must be None, 'ksvd' or a function from field to field, found {method!r}.")
 
-def _check_denoised(result, ds):
-    if not isinstance(result, type(ds)): raise TypeError(f"`denoise` returned a {type(result).__name__}; it must return a field with the unknowns it was given.")
-    if set(result.data_vars) != set(ds.data_vars): raise ValueError(f"`denoise` returned a field of {', '.join(map(str, result.data_vars))}; it must keep the unknowns {', '.join(ds.data_vars)}.")
+def _check_denoised(result, field):
+    if not isinstance(result, type(field)): raise TypeError(f"`denoise` returned a {type(result).__name__}; it must return a field with the unknowns it was given.")
+    if set(result.data_vars) != set(field.data_vars): raise ValueError(f"`denoise` returned a field of {', '.join(map(str, result.data_vars))}; it must keep the unknowns {', '.join(field.data_vars)}.")
     result = check_field(result)
-    if dict(result.sizes) != dict(ds.sizes) or any(not np.array_equal(result[dim], ds[dim]) for dim in ds.dims): raise ValueError(f"`denoise` returned a field of sizes {dict(result.sizes)} on another grid; it must keep the grid, of sizes {dict(ds.sizes)}.")
+    if dict(result.sizes) != dict(field.sizes) or any(not np.array_equal(result[dim], field[dim]) for dim in field.dims): raise ValueError(f"`denoise` returned a field of sizes {dict(result.sizes)} on another grid; it must keep the grid, of sizes {dict(field.sizes)}.")
     return result
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #bf6140eb
@@ -103,6 +103,7 @@ def discover(
     field, # `xarray.Dataset` with dims x[, y[, z]], t and one variable per unknown
     target=None, # unknown to explain, or a list of them; None for all
     denoise=None, # "ksvd", or any function from field to field; the weak form alone stands a lot of noise
+    *,
     derivative_order: int | None = None, # highest derivative among the candidates; None to find out: at most 4, and 2 where there is more than one space axis
     power: int = 2, # highest power among the candidates
     max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 12 of more

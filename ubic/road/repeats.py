@@ -270,6 +270,7 @@ def stability(
     data, # a field, or a `LinearSystem`
     seeds=10, # number of halves, or of noises when `noise` is given; or a list of seeds
     tau0s=(0.005, 0.01, 0.04, 0.08), # thresholds of Algorithm 1 to try
+    *,
     windows=None, # factors on the half-width of the boxes of a field; None for 0.7, 0.85, 1.2 and 1.4
     solvers=("greedy", "frols"), # of the best-subset problem to try
     noise=None, # noise to add instead of taking halves: percent, a list of them, or "estimated" for as much as the data have

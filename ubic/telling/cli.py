@@ -182,7 +182,7 @@ def _find(args):
     from ubic.road.pipeline import discover
     known, field = {"known": args.known} if args.known else {}, _source(args)
     if getattr(args, "json", False) and args.validate: _check_key(args, field)
-    return discover(field, args.target, args.denoise, args.derivative_order, args.power, args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
+    return discover(field, args.target, args.denoise, derivative_order=args.derivative_order, power=args.power, max_size=args.max_size, time_limit=args.time_limit, mode=args.mode, tau0=args.tau0, recipe=args.recipe, validate=args.validate, **known)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #458704b4
 def _check_place(option, path): # a file can be put there; folders above it are made when it is written

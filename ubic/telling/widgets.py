@@ -75,7 +75,7 @@ class Explorer:
 
     def at_threshold(self, tau0: float): # Algorithm 1 once more
         s, tau0 = self.selection, check_positive("tau0", tau0)
-        k, lam, trace = tune(s.bic, s.uncertainty, s.path.sizes, self.largest, s.gamma, tau0, s.n_delta)
+        k, lam, trace = tune(s.bic, s.uncertainty, s.path.sizes, lam_max=self.largest, gamma=s.gamma, tau0=tau0, n_delta=s.n_delta)
         return self._look(k, lam=lam, tau0=tau0, trace=trace)
 
     def at_penalty(self, lam: float): # the size that UBIC prefers then

@@ -23,8 +23,8 @@ from .scores import gaussian_bic
 # %% ../../nbs/07_trial/08_assimilation.ipynb #35c8ed8b
 NOISE_FLOOR = 1e-3
 
-def visible_noise(ds): # noise level of each unknown, and a floor where there is none
-    return {name: max(level, NOISE_FLOOR*float(ds[name].std())) for name, level in noise_level(ds).items()}
+def visible_noise(field): # noise level of each unknown, and a floor where there is none
+    return {name: max(level, NOISE_FLOOR*float(field[name].std())) for name, level in noise_level(field).items()}
 
 def _waves(u, noise, axis): # number of waves, from the longest, that stand out of the noise along an axis
     power = np.mean(np.abs(fft.rfft(u, axis=axis))**2, axis=tuple(i for i in range(u.ndim) if i != axis))
@@ -62,16 +62,16 @@ def _prolonged(u, noise, axis, strip=0.2): # matrices from the axis to a circle:
 # %% ../../nbs/07_trial/08_assimilation.ipynb #d4eab575
 class Twin:
     "A field on a circle, on a grid just fine enough for its waves, without units and cut into windows."
-    def __init__(self, ds, windows, closed, slack=0.02): # slack: by how much what is left may exceed the noise
-        self.names, self.dims, self.windows, self.length, self.slack = list(ds.data_vars), space_dims(ds), windows, ds.sizes["t"]//windows, slack
-        self.noise, self.opened = visible_noise(ds), [dim for dim in self.dims if not closed[dim]]
-        u = np.stack([ds[name].values.astype(float) for name in self.names])[..., :windows*self.length]
-        steps = [spacing(ds, dim) for dim in self.dims]
+    def __init__(self, field, windows, closed, slack=0.02): # slack: by how much what is left may exceed the noise
+        self.names, self.dims, self.windows, self.length, self.slack = list(field.data_vars), space_dims(field), windows, field.sizes["t"]//windows, slack
+        self.noise, self.opened = visible_noise(field), [dim for dim in self.dims if not closed[dim]]
+        u = np.stack([field[name].values.astype(float) for name in self.names])[..., :windows*self.length]
+        steps = [spacing(field, dim) for dim in self.dims]
         u, curve, follow = self._close(u)
         self.waves = [max(_waves(v, self.noise[name], axis) for name, v in zip(self.names, u)) for axis in range(len(self.dims))]
         sizes = [_coarse(n, waves) for n, waves in zip(u.shape[1:-1], self.waves)]
-        self.coords = {dim: float(ds[dim][0]) + h*old/n*np.arange(n) for dim, h, old, n in zip(self.dims, steps, u.shape[1:-1], sizes)}
-        self._measure(ds, dict(zip(self.dims, (h*n for h, n in zip(steps, u.shape[1:-1])))))
+        self.coords = {dim: float(field[dim][0]) + h*old/n*np.arange(n) for dim, h, old, n in zip(self.dims, steps, u.shape[1:-1], sizes)}
+        self._measure(field, dict(zip(self.dims, (h*n for h, n in zip(steps, u.shape[1:-1])))))
         self.data, self.curve = (None if v is None else self._cut(v, sizes) for v in (u, curve))
         self.follow = None if curve is None else self._thin(follow, sizes)
         self._count(u, sizes, follow)
@@ -103,9 +103,9 @@ def _thin(self, follow, sizes): # the nearest point decides
 
 # %% ../../nbs/07_trial/08_assimilation.ipynb #3418dbc4
 @patch_to(Twin)
-def _measure(self, ds, lengths): # the units
-    self.step = spacing(ds, "t")
-    self.units = {name: float(ds[name].std()) for name in self.names} | {dim: lengths[dim]/(2*np.pi*waves) for dim, waves in zip(self.dims, self.waves)} | {"t": self.step}
+def _measure(self, field, lengths): # the units
+    self.step = spacing(field, "t")
+    self.units = {name: float(field[name].std()) for name in self.names} | {dim: lengths[dim]/(2*np.pi*waves) for dim, waves in zip(self.dims, self.waves)} | {"t": self.step}
     self.frame = xr.Dataset(coords={dim: x/self.units[dim] for dim, x in self.coords.items()})
 
 @patch_to(Twin)

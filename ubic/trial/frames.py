@@ -9,7 +9,7 @@ __all__ = ['FEWEST_MODES', 'MOST_GROWTH', 'read_frame', 'read_times', 'is_period
 import warnings
 import numpy as np
 import xarray as xr
-from ..ground.checks import UbicWarning, as_array
+from ..ground.checks import renamed_argument, UbicWarning, as_array
 from ..language.terms import AXES
 from ..data.field import check_axis, check_field, check_uniform, space_dims, split_complex
 
@@ -60,13 +60,14 @@ def _seam(u, axis): # by how much the seam stands out of the median cut, in unit
         found.append((seam - np.median(others))/max(np.max(others) - np.median(others), 1e-300))
     return max(found)
 
+@renamed_argument("ds", "field")
 def is_periodic(
-    ds: xr.Dataset, # field
+    field: xr.Dataset, # field
 ) -> dict: # space axis → bool
     "Whether the two ends of each axis fit together."
-    ds = check_field(ds)
-    later = ds.isel(t=slice(ds.sizes["t"]//4, None))
-    return {dim: all(_seam(u.values, u.dims.index(dim)) <= 3 for u in later.data_vars.values()) for dim in space_dims(ds)}
+    field = check_field(field)
+    later = field.isel(t=slice(field.sizes["t"]//4, None))
+    return {dim: all(_seam(u.values, u.dims.index(dim)) <= 3 for u in later.data_vars.values()) for dim in space_dims(field)}
 
 # %% ../../nbs/07_trial/02_frames.ipynb #8fe21477
 def check_closed(field):

@@ -53,10 +53,10 @@ def _monomials(equations): # every left-hand side and term as factors ((unknown,
     for left, terms in equations.items():
         for term in (left, *terms): yield from expanded(term)
 
-def _outputs(equations, ds):
+def _outputs(equations, field):
     names = list(dict.fromkeys(name for monomial in _monomials(equations) for (name, _), _ in monomial))
-    missing = [name for name in names if name not in ds.data_vars]
-    if missing: raise ValueError(f"`pde` is about {missing}, which `field` does not have; it has {list(ds.data_vars)}.")
+    missing = [name for name in names if name not in field.data_vars]
+    if missing: raise ValueError(f"`pde` is about {missing}, which `field` does not have; it has {list(field.data_vars)}.")
     return names
 
 # %% ../../nbs/07_trial/07_networks.ipynb #ac408444
@@ -67,14 +67,14 @@ def _words(equations, dims):
     return words
 
 # %% ../../nbs/07_trial/07_networks.ipynb #70744dc0
-def _part(name, choice, ds):
+def _part(name, choice, field):
     "Indices along every axis."
     choice = {} if choice is None else choice
     if not isinstance(choice, Mapping): raise TypeError(f"`{name}` is {choice!r}; give a mapping from axes to slices or indices, such as {{'t': slice(50)}}.")
-    strange = [dim for dim in choice if dim not in ds.dims]
-    if strange: raise ValueError(f"`{name}` mentions {strange}; `field` has the axes {list(ds.dims)}.")
+    strange = [dim for dim in choice if dim not in field.dims]
+    if strange: raise ValueError(f"`{name}` mentions {strange}; `field` has the axes {list(field.dims)}.")
     part = {}
-    for dim, size in ds.sizes.items():
+    for dim, size in field.sizes.items():
         try: part[dim] = np.atleast_1d(np.arange(size)[choice.get(dim, slice(None))])
         except (IndexError, TypeError): raise ValueError(f"`{name}` has {choice[dim]!r} for {dim}, which does not choose among its {size} points.") from None
         kept = len(np.unique(part[dim]))
@@ -86,8 +86,8 @@ def _inputs(part, coords, bounds): # inputs × points, scaled
     columns = np.meshgrid(*(coords[dim][part[dim]] for dim in coords), indexing="ij")
     return np.stack([2*(column.ravel() - low)/(high - low) - 1 for column, (low, high) in zip(columns, bounds.values())])
 
-def _values(part, ds, names): # unknowns × points
-    return np.stack([ds[name].isel(part).values.ravel() for name in names])
+def _values(part, field, names): # unknowns × points
+    return np.stack([field[name].isel(part).values.ravel() for name in names])
 
 # %% ../../nbs/07_trial/07_networks.ipynb #81175255
 @partial(saved, name="_Problem")
@@ -96,7 +96,7 @@ class NetworkProblem:
     equations: dict # left-hand side → {Term: coefficient}
     names: list # unknowns, one for each output
     words: list # derivatives that occur
-    ds: xr.Dataset # field
+    field: xr.Dataset # field
     parts: dict # "train" and "validation": indices along each axis
     widths: tuple # neurons of each layer
     dtype: str
@@ -253,12 +253,12 @@ def predict(self,
     part: str = "all", # or "train", "validation"
 ) -> xr.Dataset: # field of the same unknowns
     "What the network says on a part of the grid."
-    problem, ds = self.problem, self.problem.ds
+    problem, field = self.problem, self.problem.ds
     if part not in ("all", *problem.parts): raise ValueError(f"`part` is {part!r}; it is one of all, train, validation.")
-    chosen = problem.parts.get(part, {dim: np.arange(size) for dim, size in ds.sizes.items()})
-    shape = [len(chosen[dim]) for dim in ds.dims]
+    chosen = problem.parts.get(part, {dim: np.arange(size) for dim, size in field.sizes.items()})
+    shape = [len(chosen[dim]) for dim in field.dims]
     values = _run(problem, self.weights, problem.inputs(chosen))
-    return xr.Dataset({name: (tuple(ds.dims), row.reshape(shape)) for name, row in zip(problem.names, values)}, {dim: ds[dim][chosen[dim]] for dim in ds.dims})
+    return xr.Dataset({name: (tuple(field.dims), row.reshape(shape)) for name, row in zip(problem.names, values)}, {dim: field[dim][chosen[dim]] for dim in field.dims})
 
 # %% ../../nbs/07_trial/07_networks.ipynb #a03ca7d8
 @patch_to(TrainedNetwork)
@@ -330,7 +330,7 @@ def plot(self,
     "Data, network and their difference."
     import matplotlib.pyplot as plt
     if axes is None: _, axes = plt.subplots(1, 3, figsize=(13, 3), layout="constrained", sharey=True)
-    data, network = (middle_plane(pick_unknown(ds, variable or self.problem.names[0])) for ds in (self.field, self.predict()))
+    data, network = (middle_plane(pick_unknown(field, variable or self.problem.names[0])) for field in (self.field, self.predict()))
     plane = ("x", "y") if "y" in data.dims else ("t", "x")
     if "y" in data.dims: data, network = data.isel(t=-1), network.isel(t=-1)
     low, high, most = float(data.min()), float(data.max()), max(float(np.abs(network - data).max()), 1e-300)

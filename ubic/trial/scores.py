@@ -22,8 +22,8 @@ def state_bic(
     k: int, # number of parameters
 ) -> float: # infinite when the simulation diverged
     "BIC on the level of states, Eq. (11)."
-    for name, ds in (("simulated", simulated), ("data", data)):
-        if not isinstance(ds, xr.Dataset): raise TypeError(f"`{name}` is a {type(ds).__name__}; it must be a Dataset.")
+    for name, field in (("simulated", simulated), ("data", data)):
+        if not isinstance(field, xr.Dataset): raise TypeError(f"`{name}` is a {type(field).__name__}; it must be a Dataset.")
     names, k = [name for name in simulated.data_vars if name in data.data_vars], check_whole("k", k, 0)
     if not names: raise ValueError(f"`simulated` has {', '.join(map(str, simulated.data_vars))} and `data` has {', '.join(map(str, data.data_vars))}; they need unknowns in common.")
     if not all(_same_grid(simulated[name], data[name]) and _same_grid(data[name], simulated[name]) for name in names): raise ValueError(f"`simulated` has sizes {dict(simulated.sizes)} and `data` has {dict(data.sizes)}; they must have the same axes and coordinates.")

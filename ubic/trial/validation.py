@@ -258,6 +258,7 @@ def validate(
     found, # `Selection` or `Discovery`
     data=None, # field to reproduce, as measured; None for the one a discovery was made from
     with_: str = "simulate", # or "pinn"
+    *,
     windows: int | None = None, # pieces of the record, each with a start of its own; None for 5
     competitors=None, # PDEs as `simulate` takes them, or lists of terms such as the rivals of a verdict; None for the neighbours on the path, and these rivals
     periodic: bool | None = None, # whether space is a circle; None to find out

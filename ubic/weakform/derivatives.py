@@ -64,9 +64,9 @@ def difference(
 # %% ../../nbs/04_weakform/02_derivatives.ipynb #a871f1ba
 class Jets:
     "Data and their derivatives, each computed once."
-    def __init__(self, ds, differentiate, steps, noise=()): # function (array, dim, step, order, axis); grid spacing of each axis; unknown → standard deviation of its noise
+    def __init__(self, field, differentiate, steps, noise=()): # function (array, dim, step, order, axis); grid spacing of each axis; unknown → standard deviation of its noise
         self.dims, self.differentiate, self.steps, self.known, self.noise = list(steps), differentiate, steps, {}, dict(noise)
-        self.values = {name: np.asarray(ds[name].values, float) for name in ds.data_vars}
+        self.values = {name: np.asarray(field[name].values, float) for name in field.data_vars}
 
     def derive(self, array, axes):
         for dim in dict.fromkeys(axes): array = self.differentiate(array, dim, self.steps[dim], axes.count(dim), self.dims.index(dim))

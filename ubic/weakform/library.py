@@ -10,7 +10,7 @@ __all__ = ['pick_targets', 'pick_known', 'pick_terms', 'per_axis', 'chosen_box',
 from math import prod
 from numbers import Real
 import numpy as np
-from ..ground.checks import as_names, as_rng, check_whole
+from ..ground.checks import renamed_argument, as_names, as_rng, check_whole
 from ..language.terms import Term, candidates, evaluate, parse_term
 from ..data.field import space_dims
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
@@ -30,24 +30,24 @@ def pick_targets(survey, target, known=()): # names
     return targets
 
 # %% ../../nbs/04_weakform/05_library.ipynb #bd4ee8a4
-def pick_known(ds, known): # names
+def pick_known(field, known): # names
     known = () if known is None else as_names("known", known)
     for name in known:
-        if name not in ds.data_vars: raise ValueError(f"`known` has {name!r}, but the field has {', '.join(ds.data_vars)}; add the known field on the same grid.")
-    if len(known) == len(ds.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
+        if name not in field.data_vars: raise ValueError(f"`known` has {name!r}, but the field has {', '.join(field.data_vars)}; add the known field on the same grid.")
+    if len(known) == len(field.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
     return known
 
 # %% ../../nbs/04_weakform/05_library.ipynb #730e4d5e
-def pick_terms(ds, terms, power, derivative_order, constant, known=(), fluxes=False, time_order=1):
-    dims = space_dims(ds)
+def pick_terms(field, terms, power, *, derivative_order, constant, known=(), fluxes=False, time_order=1):
+    dims = space_dims(field)
     if isinstance(terms, str): raise TypeError(f"`terms` must be a list of terms, found the string {terms!r}; write [{terms!r}].")
-    if terms is None: terms = candidates([name for name in ds.data_vars if name not in known], "".join(dims), power, derivative_order, constant, known, fluxes)
+    if terms is None: terms = candidates([name for name in field.data_vars if name not in known], "".join(dims), power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes)
     terms = [parse_term(term) for term in terms]
     if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
     for term in terms:
         if terms.count(term) > 1: raise ValueError(f"`terms` names {term} more than once; keep one of them.")
         for name in term.unknowns:
-            if name not in ds.data_vars: raise ValueError(f"`terms` has {term}, but the field has no {name!r}; it has {', '.join(ds.data_vars)}.")
+            if name not in field.data_vars: raise ValueError(f"`terms` has {term}, but the field has no {name!r}; it has {', '.join(field.data_vars)}.")
         for dim in term.derivative[1] if term.derivative else "":
             if dim not in [*dims, "t"]: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
         if term.derivative and term.derivative[1].count("t") >= time_order: raise ValueError(f"`terms` has {term}, but time derivatives of order {time_order} are what is explained; leave it out, or raise `time_order`.")
@@ -68,24 +68,24 @@ def _check_order(dim, order, terms, time_order):
         raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, and be wider than a spike, so give a whole number of at least {max(1, needed)} and at most 30.")
 
 # %% ../../nbs/04_weakform/05_library.ipynb #98a0d565
-def _check_width(dim, half, ds):
-    length = float(ds[dim].values[-1] - ds[dim].values[0])
+def _check_width(dim, half, field):
+    length = float(field[dim].values[-1] - field[dim].values[0])
     if not isinstance(half, Real) or isinstance(half, bool): raise TypeError(f"`half_width` along {dim} must be a number, found {half!r}.")
     if not half > 0 or 2*half >= length:
         raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
 
 # %% ../../nbs/04_weakform/05_library.ipynb #454dd1c1
 def chosen_box(survey, terms, half_width, order, time_order=1): # dim → (points, order), given values over automatic ones
-    ds, dims = survey.ds, list(survey.steps)
+    field, dims = survey.ds, list(survey.steps)
     box = automatic_box(survey, max(term.order for term in terms), time_order)
     widths, orders = per_axis("half_width", half_width, dims), per_axis("order", order, dims)
     for dim in dims:
-        if dim in widths: _check_width(dim, widths[dim], ds)
+        if dim in widths: _check_width(dim, widths[dim], field)
         points = int(round(widths[dim]/survey.steps[dim])) if dim in widths else box[dim][0]
         box[dim] = points, orders.get(dim, box[dim][1])
         _check_order(dim, box[dim][1], terms, time_order)
         if points < FEWEST_POINTS:
-            remedy = "make `half_width` wider" if dim in widths else f"take an axis of at least {int(np.ceil(FEWEST_POINTS/0.3))} points, found {ds.sizes[dim]}"
+            remedy = "make `half_width` wider" if dim in widths else f"take an axis of at least {int(np.ceil(FEWEST_POINTS/0.3))} points, found {field.sizes[dim]}"
             raise ValueError(f"test functions along `{dim}` reach over {points} grid points on each side, and {FEWEST_POINTS} are needed; {remedy}.")
     return box
 
@@ -95,10 +95,12 @@ def _check_rows(rows, terms):
     if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
 
 # %% ../../nbs/04_weakform/05_library.ipynb #c51f11ac
+@renamed_argument("ds", "field")
 def weak(
-    ds, # field
+    field, # field
     target=None, # unknown whose time derivative is explained, or a list of them; needed when there are several
     derivative_order: int = 2, # highest space derivative among the candidates
+    *,
     power: int = 2, # highest power among the candidates
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
@@ -113,18 +115,18 @@ def weak(
     accuracy: int = 2, # of the finite differences in the "pysindy" form
 ): # `LinearSystem`; a dict of them when `target` is a list
     "Weak-form library of a field."
-    survey, make = as_survey(ds), {"conservative": _grid_rows, "pysindy": _random_rows}.get(form)
+    survey, make = as_survey(field), {"conservative": _grid_rows, "pysindy": _random_rows}.get(form)
     if make is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
-    targets, terms = read_request(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order)
+    targets, terms = read_request(survey, target, terms, power=power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
     if rows is not None: _check_rows(rows, terms)
     systems = systems_of_rows(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy, pick_known(survey.ds, known)), terms, targets)
     return _one_or_all(systems, target)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #8a64bfda
-def read_request(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
+def read_request(survey, target, terms, *, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
     known = pick_known(survey.ds, known)
     names = pick_targets(survey, target, known)
-    return [Term((), (name, "t"*check_time_order(time_order))) for name in names], pick_terms(survey.ds, terms, power, derivative_order, constant, known, fluxes, time_order)
+    return [Term((), (name, "t"*check_time_order(time_order))) for name in names], pick_terms(survey.ds, terms, power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
 
 def check_time_order(time_order):
     if check_whole("time_order", time_order, 1) > 2: raise ValueError(f"`time_order` is {time_order}; it can be 1 or 2.")
@@ -150,12 +152,12 @@ def noise_of_unknowns(survey, terms, known): # of the unknowns, where powers mak
 
 # %% ../../nbs/04_weakform/05_library.ipynb #237c54fc
 def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
-    ds, dims = survey.ds, list(survey.steps)
+    field, dims = survey.ds, list(survey.steps)
     check_accuracy(accuracy)
-    widths = {dim: float(ds[dim].values[-1] - ds[dim].values[0])/20 for dim in dims} | per_axis("half_width", half_width, dims)
+    widths = {dim: float(field[dim].values[-1] - field[dim].values[0])/20 for dim in dims} | per_axis("half_width", half_width, dims)
     orders = dict.fromkeys(dims, 4) | per_axis("order", order, dims)
     for dim in dims:
-        _check_width(dim, widths[dim], ds)
+        _check_width(dim, widths[dim], field)
         _check_order(dim, orders[dim], terms, _time_order(targets))
     return RandomRows(survey, terms, targets, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
 
@@ -179,10 +181,12 @@ class _PointRows(Rows):
         return np.stack([column.ravel() for column in columns], axis=1)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #882a5971
+@renamed_argument("ds", "field")
 def strong(
-    ds, # field
+    field, # field
     target=None, # unknown whose time derivative is explained, or a list of them
     derivative_order: int = 2, # highest space derivative among the candidates
+    *,
     power: int = 2, # highest power among the candidates
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
@@ -193,8 +197,8 @@ def strong(
     crop: int = 0, # points left out at each end of every axis
 ): # `LinearSystem`; a dict of them when `target` is a list
     "Finite-difference library of a field: one row per grid point."
-    survey = as_survey(ds)
-    targets, terms = read_request(survey, target, terms, power, derivative_order, constant, known, fluxes, time_order)
+    survey = as_survey(field)
+    targets, terms = read_request(survey, target, terms, power=power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
     crop, sizes = check_whole("crop", crop, 0), survey.ds.sizes
     check_accuracy(accuracy)
     if not crop < min(sizes.values())/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(sizes)}.")

@@ -31,16 +31,16 @@ def _hat_weights(points, order, d): # ∫ hat_i · bump^(d) over [-1, 1]
     return np.diff(slope, prepend=first(-1.0), append=first(1.0))
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #3a3234d1
-def _draw_boxes(ds, half_width, rows, rng): # per axis: first index and number of points of each box
+def _draw_boxes(field, half_width, rows, rng): # per axis: first index and number of points of each box
     starts, counts = [], []
-    for dim in [*space_dims(ds), "t"]:
-        axis, half = ds[dim].values, half_width[dim]
+    for dim in [*space_dims(field), "t"]:
+        axis, half = field[dim].values, half_width[dim]
         center = rng.uniform(axis[0] + half, axis[-1] - half, size=rows)
         start = np.searchsorted(axis, center - half, side="right")
         starts.append(start)
         counts.append(np.searchsorted(axis, center + half, side="left") - start)
         if counts[-1].min() < 2:
-            raise ValueError(f"`half_width` along {dim} is {half:.4g}, so that a box holds {counts[-1].min()} grid point(s); make it at least {spacing(ds, dim):.4g}.")
+            raise ValueError(f"`half_width` along {dim} is {half:.4g}, so that a box holds {counts[-1].min()} grid point(s); make it at least {spacing(field, dim):.4g}.")
     return np.array(starts).T, np.array(counts).T
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #071113b7
@@ -159,8 +159,8 @@ class Rows:
     def numbers(self, tile): # of the places in a tile, counted over all of them
         return np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in tile.values())), tuple(self.sizes.values())).ravel()
 
-    def part(self, ds, tile): # of the field, as far as the boxes of a tile reach
-        return ds.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
+    def part(self, field, tile): # of the field, as far as the boxes of a tile reach
+        return field.isel({dim: slice(start, (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]) for dim, start in self.origin(tile).items()})
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #86e86ee6
 _many = 2**18 # boxes
@@ -246,12 +246,12 @@ def _made(rows, part, tile, vanishing, keep): # from one tile: its rows, or only
     return table if keep else triangle(table)
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #22bd1f0e
-def _each(ds, rows, *how): # what is made of every tile: here and now, or in tasks where the field is chunked
+def _each(field, rows, *how): # what is made of every tile: here and now, or in tasks where the field is chunked
     tiles = rows.tiles()
-    if not is_chunked(ds): return ((tile, _made(rows, rows.part(ds, tile), tile, *how)) for tile in tqdm(tiles, desc="library", leave=False, delay=2))
+    if not is_chunked(field): return ((tile, _made(rows, rows.part(field, tile), tile, *how)) for tile in tqdm(tiles, desc="library", leave=False, delay=2))
     dask = need("dask", '"ubic[dask]"')
     shared, make = dask.delayed(rows, traverse=False), dask.delayed(_made, pure=False)
-    return zip(tiles, _computed([make(shared, rows.part(ds, tile), tile, *how) for tile in tiles], ", ".join(ds.data_vars)))
+    return zip(tiles, _computed([make(shared, rows.part(field, tile), tile, *how) for tile in tiles], ", ".join(field.data_vars)))
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #bdeb1a65
 def _computed(tasks, names): # all of them; when a worker is lost, Dask gives its tasks to others
@@ -270,4 +270,4 @@ def systems_of_rows(survey, rows, terms, targets): # target → system
         else: R = triangle(np.concatenate([R, made]))
     if keep: R = triangle(table)
     def kept(k): return (table[:, :p], table[:, p + k]) if keep else None
-    return {target.derivative[0]: from_triangle(of_target(R, p, k), rows.n, terms, str(target), rows.n_eff, kept(k)) for k, target in enumerate(targets)}
+    return {target.derivative[0]: from_triangle(of_target(R, p, k), rows.n, terms, target=str(target), n_eff=rows.n_eff, rows=kept(k)) for k, target in enumerate(targets)}

@@ -146,6 +146,7 @@ def from_triangle(
     R, # of [X | y], square
     n: int, # number of rows behind it
     terms=None, # names of the candidates
+    *,
     target: str = "u_t", # name of the left-hand side
     n_eff: float | None = None, # number of independent rows
     rows=None, # (X, y), when they were kept
@@ -190,7 +191,7 @@ def only(
     columns = column_numbers(system, terms)
     if not columns: raise ValueError("`terms` is empty; keep at least one candidate.")
     rows = (system.X[:, columns], system.y) if system.kept else None
-    return from_triangle(triangle(system.R[:, [*columns, -1]]), system.n, [system.terms[j] for j in columns], system.target, system.n_eff, rows)
+    return from_triangle(triangle(system.R[:, [*columns, -1]]), system.n, [system.terms[j] for j in columns], target=system.target, n_eff=system.n_eff, rows=rows)
 
 @patch_to(LinearSystem)
 def only(self, terms):

@@ -51,7 +51,7 @@ def install(folder, limits):
 
 def passed(python, jobs, report):
     "Run the tests of the package; return how many passed and how many were skipped, or stop."
-    tests = sorted(file for file in (ROOT / "tests").glob("test_*.py") if file.stem.removeprefix("test_") not in LEFT_OUT)
+    tests = sorted(file for file in (ROOT / "tests").rglob("test_*.py") if file.stem.removeprefix("test_") not in LEFT_OUT)
     settings = os.environ | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
     done = subprocess.run([python, "-m", "pytest", "-q", "-n", str(jobs), "--dist", "worksteal", f"--junitxml={report}", *tests], cwd=ROOT, env=settings, stdin=subprocess.DEVNULL)
     if done.returncode: sys.exit(done.returncode)

@@ -25,7 +25,7 @@ from generated import ROOT, find_notebooks
 MARKER = re.compile(r"# %% (.+\.ipynb) #(\w+)$")
 FOLDER, RECORD = ROOT / "out" / "coverage", ROOT / "tests" / "coverage.json"
 LEAST = 90 # percent of all statements
-LEFT_OUT = ["tests/test_faults.py", "tests/test_gates.py", "tests/test_site.py"] # they stop processes at any moment, or run what is not the package; notebooks are run here
+LEFT_OUT = ["tests/promises/test_faults.py", "tests/project/test_gates.py", "tests/project/test_site.py"] # they stop processes at any moment, or run what is not the package; notebooks are run here
 
 
 def places(package):

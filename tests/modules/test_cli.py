@@ -14,7 +14,7 @@ import ubic
 from ubic import cli
 from ubic.cli import main
 
-NOTEBOOK = Path(__file__).resolve().parent.parent/"nbs"/"12_cli.ipynb"
+NOTEBOOK = Path(__file__).resolve().parents[2]/"nbs"/"11_telling"/"04_cli.ipynb"
 
 
 def shell_examples():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from ubic import recipes
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = recipes.published_numbers()
 
 

@@ -27,7 +27,8 @@ from ubic.paper.initial import _read
 from ubic.recipes import get_recipe, recipes
 from ubic.terms import Term, latex, parse_term
 
-SOURCES = sorted((Path(__file__).resolve().parent.parent/"ubic").glob("*.py"))
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted((ROOT/"ubic").rglob("*.py"))
 x, t = np.linspace(0, 1, 6), np.linspace(0, 1, 5)
 u = np.sin(3*x[:, None] - t) + np.cos(x[:, None]*t)
 field = as_field(u, x=x, t=t).assign_attrs(pde='{"u": {"u_xx": 0.1}}')
@@ -208,7 +209,7 @@ for _ in range(300):
 @pytest.mark.parametrize("name", ["a.nc", "a.mat"])
 def test_hdf_files_changed_anywhere(name, seed, tmp_path):
     hdf_files(tmp_path)
-    code = CHANGES.format(path=str(tmp_path/name), seed=seed, paths=[str(Path(__file__).parent), str(SOURCES[0].parent.parent)])
+    code = CHANGES.format(path=str(tmp_path/name), seed=seed, paths=[str(Path(__file__).parent), str(ROOT/"tests"), str(ROOT)])
     try: done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     except subprocess.TimeoutExpired: pytest.xfail("the HDF5 library does not come back from some of these files")
     if done.returncode < 0: pytest.xfail("the HDF5 library does not survive some of these files")
@@ -300,7 +301,7 @@ def test_headers_that_lie_cost_no_memory(tmp_path):
     for package in ("h5py", "h5netcdf", "zarr", "dask.array"): pytest.importorskip(package)
     for write in (write_lies, write_hdf_lies, write_zarr_lies): write(tmp_path)
     names = sorted(path.name for path in tmp_path.iterdir() if path.stem != "seed")
-    code = READ_WITH_LITTLE.format(paths=[str(SOURCES[0].parent.parent)])
+    code = READ_WITH_LITTLE.format(paths=[str(ROOT)])
     done = subprocess.run([sys.executable, "-c", code, *names], cwd=tmp_path, capture_output=True, text=True, timeout=200, env=os.environ | {"OMP_NUM_THREADS": "1"})
     *told, most = done.stdout.splitlines()
     assert done.returncode == 0 and {line.split()[0] for line in told} == set(names), done.stdout + done.stderr

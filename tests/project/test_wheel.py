@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 pytest.importorskip("setuptools", reason="nothing builds wheels here")
 pytest.importorskip("pip", reason="nothing installs wheels here")
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urldefrag, urlparse
 import pytest
 from browser import Browser, find_chromium, serve
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = ["Get started", "The road", "The paper", "The supplement", "Beyond the paper", "Benchmarks", "API"]
 PAGES = {"front page": "index.html", "module": "09_criterion.html", "paper": "paper/burgers.html"}
 NUMBERED = {"04_denoise": ["2"], "05_system": ["3,4"], "06_library": ["3"], "07_subsets": ["4"], "08_posterior": ["7", "8", "5"], "09_criterion": ["6", "9"], "23_validation": ["11"], "24a_pinn": ["10", "11"], "20b_slab": ["14"], "supplement/g_ubic": ["12,13"]} # in the paper

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TOLERANCE = {"svd": 1e-12, "weak": 1e-12, "strong": 1e-12, "discover": 1e-12, "discover in a plane": 1e-12, "validate": 1e-9}
 SPIRAL = {"u": {"u": 1, "u^3": -1, "v^3": 1, "u*v^2": -1, "u^2*v": 1, "u_xx": 0.1, "u_yy": 0.1}, "v": {"v": 1, "u^3": -1, "v^3": -1, "u*v^2": -1, "u^2*v": -1, "v_xx": 0.1, "v_yy": 0.1}}
 

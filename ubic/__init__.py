@@ -97,9 +97,15 @@ def _open(short):
     return module
 
 # %% ../nbs/12_api.ipynb #03c6fdfd
+def _program():
+    "The command line, as a program."
+    import sys
+    from ubic.telling.cli import main
+    sys.exit(main())
+
 class _ShortPaths(MetaPathFinder, Loader):
     "Finds the rooms behind short paths."
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name, path=None, target=None): # None where there is no such path
         package, _, short = name.partition(".")
         return spec_from_loader(name, self) if package == __name__ and short in _rooms else None
 
@@ -109,6 +115,9 @@ class _ShortPaths(MetaPathFinder, Loader):
         return module
 
     def exec_module(self, module): module.__spec__ = module.__spec__.loader_state # it has been run under its own name
+
+    def get_code(self, name): # what `python -m ubic.cli` runs; other rooms are no programs
+        return _program.__code__ if name == f"{__name__}.cli" else None
 
 sys.meta_path.append(_ShortPaths())
 

@@ -132,7 +132,7 @@ def test_names_of_a_file_are_mended_by_rename(names, start, folder, capsys):
     ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).rename({old: new for old, new in names.items() if old != new}).drop_attrs().to_netcdf("other.nc", engine="h5netcdf")
     assert main(["discover", "other.nc"]) == 2
     sentence = last_line(capsys)
-    assert re.match(f"ubic: {start}", sentence) and "`ds`" not in sentence, sentence
+    assert re.match(f"ubic: {start}", sentence) and "`field`" not in sentence, sentence
 
 
 def test_variables_to_read_are_named(folder, capsys):

@@ -15,6 +15,7 @@ import xarray as xr
 from ubic import datasets
 from ubic.cylinder import Channel, wake
 from ubic.paper.cylinder import _velocity
+from ubic.ground.storage import fingerprint
 from ubic.field import UbicWarning, check_field, space_dims, spacing, true_pde
 from ubic.spectral import simulate_frames
 from ubic.terms import evaluate, parse_term
@@ -296,7 +297,6 @@ def test_impossible_records(frames, interval, message):
 MEASURE = """
 import resource, sys, time
 from ubic import datasets
-from ubic.ground import storage as storage_room
 begin = time.process_time()
 getattr(datasets, sys.argv[1])()
 print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*(1 if sys.platform == "darwin" else 1024))
@@ -329,11 +329,11 @@ def make_repeatedly(times):
     sums = set()
     for _ in range(times):
         for path in datasets.cache_folder().glob("*.npz"): path.unlink(missing_ok=True)
-        sums.add(storage_room.fingerprint({"u": datasets.burgers().u.values}))
+        sums.add(fingerprint({"u": datasets.burgers().u.values}))
     return sums
 
 
 def test_processes_at_once(folder, fields):
     with multiprocessing.get_context("spawn").Pool(3) as pool: results = pool.map(make_repeatedly, [8]*3)
-    assert set().union(*results) == {storage_room.fingerprint({"u": fields["burgers"].u.values})}
+    assert set().union(*results) == {fingerprint({"u": fields["burgers"].u.values})}
     assert [path.suffix for path in folder.iterdir()] == [".npz"]

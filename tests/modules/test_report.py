@@ -220,7 +220,7 @@ def test_still_picture_without_front_end(found, monkeypatch):
 
 def test_without_ipywidgets(found, monkeypatch):
     def missing(name): raise ImportError(name)
-    monkeypatch.setattr("ubic.data.field.import_module", missing)
+    monkeypatch.setattr("ubic.ground.runtime.import_module", missing)
     monkeypatch.setattr("ubic.telling.widgets._has_front_end", lambda: True)
     shown = explore(found["u"])._repr_mimebundle_()
     assert "<img" in shown["text/html"] and "ubic[widgets]" in shown["text/html"]

@@ -209,8 +209,7 @@ def test_in_the_plane(noise):
 
 
 def test_starts_that_are_too_many_are_not_fitted_for_anyone(burgers, monkeypatch):
-    from ubic import validation as module
-    monkeypatch.setattr(module, "_MOST", 3)
+    monkeypatch.setattr("ubic.trial.validation.MOST_WAVES", 3)
     validation = validate(burgers)
     assert "too many to fit" in repr(validation) and validation.equations[0].std == () and validation.scores["BIC"].notna().all()
 

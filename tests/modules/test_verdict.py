@@ -280,7 +280,7 @@ def test_percentage_of_noise_by_hand(level, variance, words, monkeypatch):
     "Noise of level 3 on data of variance 25: the clean field has the variance 25 - 9 = 16, and 3 is 75 % of 4."
     wave = np.sin(np.arange(40.0)[:, None] - np.arange(30.0))
     field = as_field(wave*np.sqrt(variance/wave.var()), x=np.arange(40.0), t=np.arange(30.0))
-    monkeypatch.setattr("ubic.data.survey.noise_level", lambda field: {"u": level})
+    monkeypatch.setattr("ubic.trial.discovery.noise_level", lambda field: {"u": level})
     assert Discovery({}, field, field).noise_text == f"{words} of u"
 
 

@@ -219,7 +219,7 @@ def test_memory_stays_far_below_the_field(chunks, sizes, method, monkeypatch):
 
 
 def test_what_needs_memory_says_so():
-    with pytest.raises(ValueError, match=r"`ds` is in chunks.*ds\.load\(\).*savgol"): ksvd(field((40, 50), "xt").chunk(t=10))
+    with pytest.raises(ValueError, match=r"`field` is in chunks.*field\.load\(\).*savgol"): ksvd(field((40, 50), "xt").chunk(t=10))
     assert ksvd(field((40, 50), "xt", "u").chunk(t=10).load()).u.shape == (40, 50)
 
 
@@ -274,7 +274,7 @@ def test_chunks_asked_for(store):
     (lambda path: load(path, chunks={"t": 0}), ValueError, r"`chunks\['t'\]` is 0"),
     (lambda path: load(path, chunks={"space": 3}), ValueError, "space"),
     (lambda path: load(save_field(field(), path.with_name("b.npz")), chunks="auto"), ValueError, r"\.npz files are read whole"),
-    (lambda path: save_field(field().chunk(t=3), path.with_name("b.npz")), ValueError, r"in chunks.*ds\.load\(\)"),
+    (lambda path: save_field(field().chunk(t=3), path.with_name("b.npz")), ValueError, r"in chunks.*field\.load\(\)"),
     (lambda path: save_field(field().chunk(t=3), path.with_name("b.txt")), ValueError, r"\.npz, \.nc or \.zarr"),
     (lambda path: save_field(field().chunk(t=3), path.parent / "none" / "b.zarr"), ValueError, "no folder"),
     (lambda path: save_field(field().chunk(t=3), path.with_suffix(".nc") if path.with_suffix(".nc").mkdir() is None else 0), ValueError, "is a folder"),
@@ -289,7 +289,7 @@ def test_without_dask(store, monkeypatch):
     def without(wanted):
         if wanted.startswith("dask"): raise ImportError(wanted)
         return __import__(wanted)
-    monkeypatch.setattr(module, "import_module", without)
+    monkeypatch.setattr("ubic.ground.runtime.import_module", without)
     with pytest.raises(ImportError, match=r"ubic\[dask\]"): load(store, chunks="auto")
 
 
@@ -389,7 +389,7 @@ u = field(names="u").u
     (u.assign_coords(t=u.t + 0.05), "`v` is on another grid: its t has 30 points"),
     (u.isel(y=slice(0, 10)).drop_vars("y"), "`v` is on another grid: its y has 10 points"),
     (u.isel(t=0, drop=True), r"`v` has axes \('x', 'y'\); every unknown and every known field must have all of"),
-    (u.rename(x="X"), r"`ds` has axes \['X'\]"),
+    (u.rename(x="X"), r"`field` has axes \['X'\]"),
 ])
 def test_known_fields_on_another_grid(other, words, chunked):
     one = u.chunk(t=5) if chunked else u

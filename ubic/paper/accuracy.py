@@ -19,6 +19,7 @@ from scipy.signal import savgol_filter
 from tqdm import tqdm
 from ..ground.runtime import patch_to
 from . import recipes
+from .published import refit_settings
 from ..ground.checks import renamed_argument, as_rng, check_positive, check_whole
 from ..ground.results import Result
 from ..language.terms import by_parts, is_exact_derivative
@@ -333,8 +334,8 @@ def reproduce(
     denoised: bool = True, # use the denoised data, else the noisy ones
 ) -> WeakFit:
     "The published refit: same data, same windows, same settings."
-    if name not in recipes.refit_settings: raise ValueError(f"`name` must be one of {', '.join(recipes.refit_settings)}, found {name!r}.")
-    settings = recipes.refit_settings[name]
+    if name not in refit_settings: raise ValueError(f"`name` must be one of {', '.join(refit_settings)}, found {name!r}.")
+    settings = refit_settings[name]
     if method not in settings: raise ValueError(f"`method` must be one of {', '.join(settings)}, found {method!r}.")
     field, terms = recipes.denoised(name) if denoised else recipes.noisy(name)[0], list(true_pde(recipes.clean(name))["u"])
     if method == "convolutional_weak_form": return convolutional_weak_form(field, terms, **settings[method])

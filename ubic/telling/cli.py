@@ -312,7 +312,7 @@ def _warn(args, message, category, *rest, **kw): # those meant for users, in one
 _arguments = "target known derivative_order power max_size time_limit tau0 mode recipe validate denoise seed variables dims rename chunks".split()
 _phrases = {f"`{name}`": f"`--{name.replace('_', '-')}`" for name in _arguments} | {
     "`percent`": "`--noise`", "`path`": "`SOURCE`", "rename={'column': 'x', ...}": "--rename column=x", "rename={'column': 'y'}": "--rename column=y", "`--chunks` is 'auto', but": "`--chunks` is for .nc and .zarr, and", "variables=[...]": "--variables NAME", "give chunks='auto'": "add --chunks", "with_='pinn'": "--validate pinn", "; give them as `competitors`, with coefficients": "", "; give the others as `competitors`": "",
-    "`ds` has": "`SOURCE` has", "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`", "`data` has shape": "`SOURCE` has an array of shape", "; rename them ": "; rename them with --rename OLD=NEW ", "x, y and z, together with t.": "x, y and z, together with t; name them with --rename OLD=NEW.",
+    "`field` has": "`SOURCE` has", "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`", "`data` has shape": "`SOURCE` has an array of shape", "; rename them ": "; rename them with --rename OLD=NEW ", "x, y and z, together with t.": "x, y and z, together with t; name them with --rename OLD=NEW.",
     ", or a random generator of NumPy": "", "`solver='exact'`": "the exact search", ", or use solver='two_step' or 'greedy'": ""}
 
 def _as_options(sentence, apart=()): # about Python's arguments, for somebody who types; some words are names in the data

@@ -96,7 +96,7 @@ class NetworkProblem:
     equations: dict # left-hand side → {Term: coefficient}
     names: list # unknowns, one for each output
     words: list # derivatives that occur
-    field: xr.Dataset # field
+    ds: xr.Dataset # field
     parts: dict # "train" and "validation": indices along each axis
     widths: tuple # neurons of each layer
     dtype: str

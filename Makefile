@@ -42,9 +42,7 @@ export: $(VENV)/.all ## for authors: write from the notebooks the package, READM
 	@$(BIN)/nbdev_clean
 	@$(RUN) tools/contents.py
 	@$(RUN) tools/speed.py
-	@$(RUN) tools/shape.py > /dev/null
 	@$(RUN) tools/results.py
-	@$(RUN) tools/badges.py
 	@$(RUN) tools/readme.py
 
 shape: $(VENV)/.all ## for authors: how literate each notebook is

@@ -30,13 +30,6 @@ def with_prose(path, change):
     return json.dumps(nb, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
-def between(old, name, new):
-    "A text with the part between its two markers replaced."
-    start, end = f"<!-- {name}: made by `make export` -->\n", f"<!-- end of {name} -->"
-    before, _, rest = old.partition(start)
-    return before + start + new.rstrip() + "\n" + end + rest.partition(end)[2]
-
-
 def keep_in_step(fresh, description):
     "Write each file whose text has changed; with `--check` change nothing and fail when there is one."
     parser = argparse.ArgumentParser(description=description)

@@ -53,8 +53,42 @@ def imported(code, room=None):
 
 @cache
 def needs(room):
-    "The rooms that a room imports, those that it imports late included."
+    "The rooms that a room imports, those that it imports late included. The front door opens a room only when somebody asks for it."
+    if room == "ubic": return set()
     return {home for home, _ in imported(tree(room), room) if home in rooms() and home != room}
+
+
+@cache
+def short_paths():
+    "What the front door knows: for each short path, and for each name at the top, the rooms behind it."
+    tables = {}
+    for node in tree("ubic").body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict): tables[node.targets[0].id] = ast.literal_eval(node.value)
+    names = {name: [room] for name, room in tables["_names"].items()}
+    return {name: {f"ubic.{room}" for room in listed} for name, listed in (names | tables["_rooms"]).items()}
+
+
+def rooms_at(path):
+    "The rooms behind a dotted path after `ubic.`: a room, a whole part, a short path, or a name at the top."
+    steps = path.split(".")
+    for count in range(len(steps), 0, -1):
+        whole = ".".join(["ubic", *steps[:count]])
+        if whole in rooms(): return {whole}
+    part = {room for room in rooms() if room.startswith(f"ubic.{steps[0]}.")}
+    return part or short_paths().get(steps[0], set())
+
+
+def mentioned(code):
+    "The rooms that a text of code speaks of, in imports and elsewhere."
+    listed = re.findall(r"from ubic import (\([^)]*\)|[^\n#]*)", code)
+    names = [name.split()[0] for names in listed for name in names.strip("() ").split(",") if name.strip()]
+    paths = re.findall(r"\bubic\.(\w[\w.]*)", code)
+    return {"ubic"}.union(*map(rooms_at, names + paths))
+
+
+def forget():
+    "Look at the files again."
+    for known in (rooms, tree, notebook, needs, short_paths): known.cache_clear()
 
 
 def behind(named):

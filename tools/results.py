@@ -283,27 +283,36 @@ def origin():
     if not (NBS / "runs.json").exists(): return "No full run of the notebooks is recorded yet."
     runs = json.loads((NBS / "runs.json").read_text(encoding="utf-8"))
     present = all((ROOT / name).exists() and fingerprint(ROOT / name).items() <= run.items() for name, run in runs.items())
-    runs = runs.values()
-    days, packages = sorted({run["date"] for run in runs}), {run["package"] for run in runs}
-    used = f"one state of the package, {packages.pop()}" if len(packages) == 1 else f"{len(packages)} states of the package"
-    since = "no code has changed since" if present else "some code has changed since"
-    return f"The outputs of all {len(runs)} notebooks come from `make paper`, {' to '.join(dict.fromkeys((days[0], days[-1])))}, and from {used}; {since}. It took {sum(run['seconds'] for run in runs) / 3600:.1f} hours of notebooks, two at a time (`nbs/runs.json`)."
+    days = sorted(run["date"] for run in runs.values())
+    between = " to ".join(dict.fromkeys((days[0], days[-1])))
+    since = "no code that they use has changed since" if present else "some code that they use has changed since"
+    hours = sum(run["seconds"] for run in runs.values()) / 3600
+    return f"The outputs of all {len(runs)} notebooks come from `make paper`, {between}; {since}. It took {hours:.1f} hours of notebooks, two at a time (`nbs/runs.json`)."
+
+
+def chapters(table):
+    "All that there is to tell, by heading: the summary, the reasons, and the numbers of each section."
+    groups = {title: table[table["experiment"].isin(experiments)] for title, _, experiments, _ in SECTIONS}
+    summary = counted(groups, table)
+    reasons = outside([(title, rows, place) for (title, place, *_), rows in zip(SECTIONS, groups.values())])
+    return {"Summary": summary, "Outside, and why": reasons, **{title: section(rows) for title, rows in groups.items()}}
 
 
 def page(table):
     "The whole of RESULTS.md."
-    parts = [(title, table[table["experiment"].isin(experiments)], f"{place}; notebook [{notebook}](nbs/{notebook}.ipynb).") for title, place, experiments, notebook in SECTIONS]
-    summary = counted({title: rows for title, rows, _ in parts}, table)
-    opening = f"""# Results
+    told = chapters(table)
+    return f"""# Results
 
-Every number of the paper and its supplement beside ours. This page is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in. {origin()}
-
-Differences are relative to the published number. A tolerance is what we claim for it, in percent of it, or in its own units with the percentage in brackets: equal numbers of terms; the published digits, or nearly so, where data and random numbers are the published ones; a few percent where data or random numbers had to be made anew, or where a number is read off a figure. Sources are tables and figures of the paper; *notebook* means that the number, or its later digits, is in the output of a notebook published with it. Where ours is outside, the last column points to the reason below the table; it also points to remarks on numbers that agree. Each section begins with how many numbers agree; the numbers themselves are folded below that.
+Every number of the paper and its supplement stands beside ours in the notebook [All results](nbs/paper/all_results.ipynb), with its source, the tolerance that is claimed, and the reason where ours is outside. This page sums them up. It is written by `python tools/results.py`: the published numbers come from `ubic/published.csv`, ours from the tables that full runs of the notebooks leave beside them, in the folders `nbs/**/results`. Nothing is typed in. {origin()}
 
 ## Summary
+
+{told["Summary"]}
+
+## Outside, and why
+
+{told["Outside, and why"].rstrip()}
 """
-    bodies = [f"## {title}\n\n{lead}\n\n{section(rows)}" for title, rows, lead in parts]
-    return opening + "\n" + summary + f"\n\n## Outside, and why\n\n{outside(parts)}\n" + "\n".join(bodies).rstrip() + "\n"
 
 
 def main():

@@ -1,7 +1,7 @@
 """Run notebooks in full, slow cells included, and keep what they show.
 
-A notebook that fails keeps its old contents. One whose code has not changed since its last full run, nor the package, is skipped. What was run with which package is kept in nbs/runs.json, so that a run goes on where it was
-interrupted, in another copy of the project too.
+A notebook that fails keeps its old contents. One whose code has not changed since its last full run, nor a module that it imports, directly or through others, is skipped. What was run with
+which modules is kept in nbs/runs.json, so that a run goes on where it was interrupted, in another copy of the project too.
 """
 import argparse
 import hashlib
@@ -22,6 +22,8 @@ from nbclient.exceptions import CellExecutionError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbdev.clean import nbdev_clean
 from tqdm.auto import tqdm
+
+import house
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "nbs" / "runs.json"
@@ -51,14 +53,23 @@ def find_notebooks(paths):
 def digest(*parts): return hashlib.sha256(b"".join(parts)).hexdigest()[:12]
 
 
-def package(): # its modules and its data
-    return digest(*(file.read_bytes() for file in sorted((ROOT / "ubic").rglob("*")) if file.suffix in (".py", ".csv")))
+def sources(notebook):
+    "The text of the code cells of a notebook."
+    return [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
+
+
+def package(code):
+    "The state of the rooms that some code uses, directly or through others, and of the published numbers if they are among them."
+    used = house.behind(house.mentioned(code))
+    files = [house.rooms()[room] for room in sorted(used)]
+    if "ubic.paper.published" in used: files.append(ROOT / "ubic" / "published.csv")
+    return digest(*(file.read_bytes() for file in files))
 
 
 def fingerprint(notebook):
-    "What decides the outputs of a notebook: its code and the package."
-    cells = nbformat.read(notebook, as_version=4).cells
-    return {"code": digest(*(cell.source.encode() for cell in cells if cell.cell_type == "code")), "package": package()}
+    "What decides the outputs of a notebook: its own code, and the rooms of the package that it uses."
+    code = sources(notebook)
+    return {"code": digest(*(source.encode() for source in code)), "package": package("\n".join(code))}
 
 
 def wants_no_run(nb):
@@ -89,12 +100,13 @@ def run(notebook, cell_done):
     "Run one notebook; return its state, its seconds and what went wrong."
     start = time.perf_counter()
     try:
-        before, used = notebook.read_bytes(), package()
+        before, used = notebook.read_bytes(), fingerprint(notebook)
         nb = nbformat.reads(before.decode("utf-8"), as_version=4)
         if not wants_no_run(nb):
             Client(nb, timeout=None, extra_arguments=["--log-level=CRITICAL"], resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
-            if (notebook.read_bytes(), package()) != (before, used): raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
+            house.forget()
+            if (notebook.read_bytes(), fingerprint(notebook)) != (before, used): raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
             replace_atomically(name_parts(nb, notebook), notebook)
         return "ok", time.perf_counter() - start, ""
     except CellExecutionError as error: problem = str(error)

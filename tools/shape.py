@@ -1,4 +1,4 @@
-"""How literate each notebook is, as a table; CONTRIBUTING.md keeps a copy.
+"""How literate each notebook is, as a table: `make shape`.
 
 Exported cells, lines of the median and of the longest of them, words of prose per exported line, and cells with something displayed.
 """
@@ -6,10 +6,9 @@ import re
 from statistics import median
 
 from contents import name
-from generated import EXPORTED, ROOT, between, find_notebooks, keep_in_step, read_cells, text
+from generated import EXPORTED, find_notebooks, read_cells, text
 
 DIRECTIVE = re.compile(r"\s*#\|")
-GUIDE = ROOT / "CONTRIBUTING.md"
 
 
 def measure(cells):
@@ -28,6 +27,4 @@ def table():
     return "\n".join(rows + [f"| {page} | {cells} | {middle:g} | {longest} | {words:.1f} | {shown} |" for page, (cells, middle, longest, words, shown) in measured.items() if cells])
 
 
-if __name__ == "__main__":
-    keep_in_step({GUIDE: between(GUIDE.read_text(encoding="utf-8"), "shape", table())}, __doc__)
-    print(table())
+if __name__ == "__main__": print(table())

@@ -116,31 +116,44 @@ def test_what_starts_from_the_published_data_agrees(compared):
     assert len(main) > 100 and main["within"].eq(True).all()
 
 
-def test_site_shows_the_page():
+def test_site_shows_all_of_it(tool, compared):
     from nbconvert.filters import markdown2html
     cells = json.loads((ROOT / "nbs/paper/all_results.ipynb").read_text(encoding="utf-8"))["cells"]
-    shown = ["".join(output["data"]["text/html"]) for cell in cells for output in cell.get("outputs", []) if "text/html" in output.get("data", {})]
-    parts = (ROOT / "RESULTS.md").read_text(encoding="utf-8").split("\n## ")[1:]
-    assert shown == [markdown2html(part[re.search(r"^(\| |<details>)", part, re.MULTILINE).start():]).replace("<table>", '<table class="dataframe">') for part in parts], "run nbs/paper/all_results.ipynb again"
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    shown = ["".join(output["data"]["text/html"]) for output in outputs if "text/html" in output.get("data", {})]
+    wanted = [markdown2html(part).replace("<table>", '<table class="dataframe">') for part in tool.chapters(compared).values()]
+    assert shown == wanted, "run nbs/paper/all_results.ipynb again"
 
 
 def test_every_number_is_there_once_and_folded(tool, compared):
-    opening, *parts = tool.page(compared).split("\n## ")
-    folded = [re.fullmatch(r".*?\n<details>\n<summary>All (\d+) numbers, paper and ours</summary>\n\n(.*)\n</details>\n*", part, re.DOTALL) for part in parts[2:]]
-    assert len(folded) == len(tool.SECTIONS) and all(folded) and "<details>" not in opening + parts[0] and parts[1].count("<details>") == 1
+    summary, reasons, *sections = tool.chapters(compared).values()
+    whole = r".*?\n<details>\n<summary>All (\d+) numbers, paper and ours</summary>\n\n(.*)\n</details>\n*"
+    folded = [re.fullmatch(whole, part, re.DOTALL) for part in sections]
+    assert len(folded) == len(tool.SECTIONS) and all(folded)
+    assert "<details>" not in summary and reasons.count("<details>") == 1
     rows = [sum(line.startswith("| ") for line in block[2].splitlines()) - 1 for block in folded]
     assert rows == [int(block[1]) for block in folded] and sum(rows) == len(compared)
 
 
+def test_short_page_tells_the_summary_and_the_reasons(tool, compared):
+    opening, *told = tool.page(compared).split("\n## ")
+    assert "nbs/paper/all_results.ipynb" in opening
+    assert [part.split("\n", 1)[0] for part in told] == ["Summary", "Outside, and why"]
+    assert len(tool.page(compared).splitlines()) < 100
+
+
 def test_counts_of_the_sections_add_up(tool, compared):
-    lines = [line for part in tool.page(compared).split("\n## ")[3:] for line in part[:part.index("<details>")].splitlines() if line.startswith("| ") and "numbers" not in line]
+    _, _, *sections = tool.chapters(compared).values()
+    lines = [line for part in sections for line in part[:part.index("<details>")].splitlines()]
+    lines = [line for line in lines if line.startswith("| ") and "numbers" not in line]
     found = np.array([list(map(int, (line.split("|")[2:-1] + ["0"])[:3])) for line in lines])
     total, within, explained, *_ = tool.counts(compared)
-    assert found[:, 0].sum() == total and found[:, 1].sum() == within and (found[:, 1:].sum(axis=1) == found[:, 0]).all() and explained == total - within
+    assert found[:, 0].sum() == total and found[:, 1].sum() == within
+    assert (found[:, 1:].sum(axis=1) == found[:, 0]).all() and explained == total - within
 
 
 def test_differences_are_named_for_what_they_are(tool, compared, monkeypatch):
-    assert tool.page(compared).count("| relative difference |") == len(tool.SECTIONS)
+    assert str(tool.chapters(compared)).count("| relative difference |") == len(tool.SECTIONS)
     monkeypatch.setattr(recipes, "_measured", lambda *_: {"size": 3, "%CE": math.inf, "R_BIC": -12235.85, "lam": 0.5})
     assert recipes.compare("burgers")["relative difference"].to_dict() == {"size": 0.5, "%CE": math.inf, "R_BIC": 0, "lam": math.inf}
 
@@ -154,12 +167,12 @@ def test_missing_results_are_said_to_be_missing(tool, tmp_path, monkeypatch):
     monkeypatch.setattr(tool, "NBS", tmp_path)
     table = tool.compared()
     assert table["ours"].isna().all() and tool.counts(table) == (len(table), 0, 0, 0, len(table))
-    assert tool.page(table).count("not saved yet") == len(table) + 1 + len(tool.SECTIONS) # each number, and a column of each table of counts
+    assert str(tool.chapters(table)).count("not saved yet") == len(table) + 1 + len(tool.SECTIONS) # each number, and a column of each table of counts
 
 
 def test_changed_results_are_noticed(tool, compared):
     changed = compared.assign(ours=[value if k else 99.0 for k, value in enumerate(compared["ours"])])
-    assert tool.page(changed) != tool.page(compared)
+    assert tool.chapters(changed) != tool.chapters(compared)
 
 
 @pytest.mark.parametrize("paper, found, tolerance, difference, within", [

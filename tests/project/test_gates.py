@@ -119,7 +119,7 @@ def test_tables_and_controls_have_the_same_names_in_every_run():
     assert saved("a.ipynb") == saved("a.ipynb") != saved("b.ipynb")
 
 
-@pytest.mark.parametrize("maker", ["contents", "shape", "readme", "badges"])
+@pytest.mark.parametrize("maker", ["contents", "readme"])
 def test_made_files_are_in_step(maker):
     run(sys.executable, ROOT / "tools" / f"{maker}.py", "--check")
 

@@ -23,7 +23,7 @@ setup(
     license="MIT",
     keywords=settings["keywords"],
     packages=find_packages(include=["ubic", "ubic.*"]),
-    package_data={"ubic": ["*.csv"]},
+    package_data={"ubic": ["*.csv", "py.typed"]},
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -25,22 +26,36 @@ def pip(*arguments, cwd):
 
 @pytest.fixture(scope="module")
 def tracked():
-    "What git keeps, besides the notebooks, which the build does not read."
+    "What git keeps."
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True) if shutil.which("git") else None
     if not listed or listed.returncode: pytest.skip("this is no working copy of git")
-    return [name for name in listed.stdout.split("\0") if name and not name.startswith("nbs/")]
+    return [name for name in listed.stdout.split("\0") if name]
 
 
 @pytest.fixture(scope="module")
-def wheel(tracked, tmp_path_factory):
-    "A wheel from a copy of the tracked files, so that nothing else of this folder can get into it, nor help it."
-    folder = tmp_path_factory.mktemp("wheel")
+def source(tracked, tmp_path_factory):
+    "A copy of the tracked files, so that nothing else of this folder can get into a build, nor help it."
+    folder = tmp_path_factory.mktemp("source")
     for name in tracked:
-        (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / "source" / name)
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder / "dist", folder / "source", cwd=folder)
-    built, = (folder / "dist").iterdir()
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(source, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, source, cwd=folder)
+    built, = folder.iterdir()
     return built
+
+
+def test_the_source_archive_holds_all_but_the_tools_of_git(source, tracked, tmp_path):
+    done = subprocess.run([sys.executable, "setup.py", "-q", "sdist", "--dist-dir", tmp_path], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    archive, = tmp_path.iterdir()
+    with tarfile.open(archive) as file: held = {name.partition("/")[2] for name in file.getnames()}
+    assert set(tracked) - held == {".ci/run", ".gitignore", ".pre-commit-config.yaml"}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +68,7 @@ def installed(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel, tracked):
     with zipfile.ZipFile(wheel) as archive: held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert held == {name for name in tracked if name.startswith("ubic/")} and {"ubic/__init__.py", "ubic/published.csv"} <= held
+    assert held == {name for name in tracked if name.startswith("ubic/")} and {"ubic/__init__.py", "ubic/published.csv", "ubic/py.typed"} <= held
 
 
 LOOK = """

@@ -31,7 +31,7 @@ SECTIONS = { # section: what is said about it, and its pages; a page that is nam
     "The paper's data": ("Fields, settings and published numbers.", "09_paper/*"),
     "Road": ("Everything in one call.", "10_road/*"),
     "Telling": ("Pages, sliders and the terminal.", "11_telling/*"),
-    "API": ("All public names.", "12_api"),
+    "API": ("All public names, and how the package is built.", "12_api house"),
 }
 
 

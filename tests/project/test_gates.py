@@ -17,7 +17,6 @@ import shape
 NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT).parts))
 HOME_FOLDER = re.compile(r"(?<![\w.])(/home/\w|/Users/\w|/root\b|[A-Z]:\\Users\\)")
 AUTHORING_MACHINE = re.compile(r"(?<![\w.])/(root|work)/|/tmp/(author\b|ipykernel)")
-HEAVY = "matplotlib sympy numba torch pymc pysindy sklearn ipywidgets".split()
 
 
 def run(*command, cwd=ROOT, **environment):
@@ -132,20 +131,6 @@ def test_citation_names_this_version_and_the_paper():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(citation) and citation["preferred-citation"]["title"].startswith("Adaptive Uncertainty-Guided")
     assert f"version = {citation['version']}\n" in (ROOT / "settings.ini").read_text(encoding="utf-8")
-
-
-def import_seconds(package):
-    return float(run(sys.executable, "-c", f"import time; start = time.perf_counter(); import {package}; print(time.perf_counter() - start)"))
-
-
-def test_import_is_at_most_twice_that_of_xarray():
-    ours, theirs = zip(*[(import_seconds("ubic"), import_seconds("xarray")) for _ in range(5)])
-    assert min(ours) <= 2 * min(theirs)
-
-
-def test_import_loads_nothing_heavy():
-    loaded = json.loads(run(sys.executable, "-c", "import ubic, json, sys; print(json.dumps(list(sys.modules)))"))
-    assert set(HEAVY) & set(loaded) == set()
 
 
 def project_files():

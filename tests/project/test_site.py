@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlparse
@@ -26,14 +25,14 @@ def site(tmp_path_factory):
     "The built site; of several test processes one builds it and the others wait."
     shared = tmp_path_factory.getbasetemp()
     if shared.name.startswith("popen-"): shared = shared.parent
-    folder, took = shared / "site", shared / "site.seconds"
+    folder, told = shared / "site", shared / "site.built"
     with open(shared / "site.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not took.exists():
-            start = time.monotonic()
-            done = subprocess.run([sys.executable, ROOT / "tools" / "build_docs.py", "--out", folder], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-            took.write_text(str(time.monotonic() - start if done.returncode == 0 else f"failed\n{done.stdout}\n{done.stderr}"))
-    assert not took.read_text().startswith("failed"), took.read_text()
+        if not told.exists():
+            command = [sys.executable, ROOT / "tools" / "build_docs.py", "--out", folder]
+            done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            told.write_text("built" if done.returncode == 0 else f"failed\n{done.stdout}\n{done.stderr}")
+    assert told.read_text() == "built", told.read_text()
     return folder
 
 
@@ -59,8 +58,7 @@ def pages(site): return {path: Page(path) for path in site.rglob("*.html") if "_
 def outside(address): return bool(urlparse(address).netloc)
 
 
-def test_builds_in_time(site):
-    assert float(site.with_name("site.seconds").read_text()) < 300
+def test_it_builds(site): assert (site / "index.html").exists()
 
 
 def test_every_notebook_is_a_page_and_on_the_sidebar(site, pages):

@@ -8,19 +8,28 @@ import yaml
 
 from generated import NOTEBOOKS, find_notebooks, keep_in_step, read_cells, text, with_prose
 
-SECTIONS = { # section: what is said about it, and its pages; a page that is named goes there, a pattern takes the others it fits
-    "Get started": ("From your own data to an equation.", "index tutorials/your_own* tutorials/*uncertainty* tutorials/*"),
+# section: what is said about it, and its pages; a page that is named goes there, a pattern takes the others it fits
+SECTIONS = {
+    "Get started": (
+        "From your own data to an equation.",
+        "index tutorials/your_own* tutorials/*uncertainty* tutorials/*",
+    ),
     "The paper": (
         "Reproduced figure by figure and table by table.",
-        "paper/burgers paper/kdv paper/ks paper/navier_stokes paper/reaction_diffusion paper/gray_scott paper/* references",
+        "paper/burgers paper/kdv paper/ks paper/navier_stokes paper/reaction_diffusion paper/gray_scott paper/* "
+        "references",
     ),
     "The supplement": (
         "The supplement of the paper, section by section.",
-        "supplement/g_ubic supplement/uwaic supplement/spike_slab supplement/horseshoe supplement/threshold_ard supplement/*",
+        "supplement/g_ubic supplement/uwaic supplement/spike_slab supplement/horseshoe supplement/threshold_ard "
+        "supplement/*",
     ),
     "Beyond the paper": ("Questions that the paper leaves open.", "beyond/*"),
     "Benchmarks": ("Speed beside other packages.", "beyond/benchmarks"),
-    "Ground": ("What every other part stands on. From here on each notebook is one module and one lesson.", "01_ground/*"),
+    "Ground": (
+        "What every other part stands on. From here on each notebook is one module and one lesson.",
+        "01_ground/*",
+    ),
     "Language": ("Terms and equations.", "02_language/*"),
     "Data": ("Fields: made, read, kept, surveyed and cleaned.", "03_data/*"),
     "Weak form": ("From a field to a linear system.", "04_weakform/*"),
@@ -43,9 +52,17 @@ def pages():
     names = [name(path) for path in find_notebooks()]
     wanted = {section: patterns.split() for section, (_, patterns) in SECTIONS.items()}
     named = {pattern for patterns in wanted.values() for pattern in patterns if "*" not in pattern}
-    if missing := sorted(named - set(names)): raise SystemExit(f"tools/contents.py names {', '.join(missing)}, which is not in nbs.")
-    def fitting(pattern): return [pattern] if pattern in named else [page for page in names if page not in named and fnmatch(page, pattern) and page.count("/") == pattern.count("/")]
-    return {section: list(dict.fromkeys(page for pattern in patterns for page in fitting(pattern))) for section, patterns in wanted.items()}
+    missing = sorted(named - set(names))
+    if missing: raise SystemExit(f"tools/contents.py names {', '.join(missing)}, which is not in nbs.")
+
+    def fits(page, pattern): return fnmatch(page, pattern) and page.count("/") == pattern.count("/")
+
+    def fitting(pattern):
+        if pattern in named: return [pattern]
+        return [page for page in names if page not in named and fits(page, pattern)]
+
+    def of_section(patterns): return list(dict.fromkeys(page for pattern in patterns for page in fitting(pattern)))
+    return {section: of_section(patterns) for section, patterns in wanted.items()}
 
 
 def opening(page):
@@ -56,16 +73,26 @@ def opening(page):
 
 def sidebar():
     "The sidebar as Quarto wants it."
-    listed = [{"section": section, "contents": [f"{page}.ipynb" for page in found]} for section, found in pages().items() if found]
-    return "# made by `make export` from tools/contents.py\n" + yaml.safe_dump({"website": {"sidebar": {"contents": listed}}}, sort_keys=False, allow_unicode=True)
+    def entry(section, found): return {"section": section, "contents": [f"{page}.ipynb" for page in found]}
+    listed = [entry(section, found) for section, found in pages().items() if found]
+    website = {"website": {"sidebar": {"contents": listed}}}
+    remark = "# made by `make export` from tools/contents.py\n"
+    return remark + yaml.safe_dump(website, sort_keys=False, allow_unicode=True)
+
+
+def line_of_table(page):
+    "Title and first sentence of a page, as a line of a table."
+    title, sentence = (part.replace("|", "\\|") for part in opening(page))
+    return f"| [{title}]({page}.ipynb) | {sentence} |"
 
 
 def tables():
     "The tables of the front page."
     shown = ["## Chapters"]
     for section, found in pages().items():
-        rows = [f"| [{title}]({page}.ipynb) | {sentence} |" for page in found if page != "index" for title, sentence in [(part.replace("|", "\\|") for part in opening(page))]]
-        if rows: shown.append(f"**{section}.** {SECTIONS[section][0]}\n\n| page | what it is about |\n|---|---|\n" + "\n".join(rows))
+        rows = [line_of_table(page) for page in found if page != "index"]
+        head = f"**{section}.** {SECTIONS[section][0]}\n\n| page | what it is about |\n|---|---|\n"
+        if rows: shown.append(head + "\n".join(rows))
     return "\n\n".join(shown)
 
 
@@ -74,4 +101,5 @@ def front_page():
     return with_prose(NOTEBOOKS / "index.ipynb", lambda prose: tables() if prose.startswith("## Chapters") else prose)
 
 
-if __name__ == "__main__": keep_in_step({NOTEBOOKS / "sidebar.yml": sidebar(), NOTEBOOKS / "index.ipynb": front_page()}, __doc__)
+if __name__ == "__main__":
+    keep_in_step({NOTEBOOKS / "sidebar.yml": sidebar(), NOTEBOOKS / "index.ipynb": front_page()}, __doc__)

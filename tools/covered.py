@@ -1,6 +1,7 @@
 """How much of the package runs when tests and notebooks run: `make coverage`.
 
-An exported cell is a part of a module. Notebooks are run here as nbdev runs them, but with the lines of exported cells counted as lines of their modules.
+An exported cell is a part of a module. Notebooks are run here as nbdev runs them, but with the lines of exported cells
+counted as lines of their modules.
 """
 import argparse
 import ast
@@ -25,11 +26,12 @@ from generated import ROOT, find_notebooks
 MARKER = re.compile(r"# %% (.+\.ipynb) #(\w+)$")
 FOLDER, RECORD = ROOT / "out" / "coverage", ROOT / "tests" / "coverage.json"
 LEAST = 90 # percent of all statements
-LEFT_OUT = ["tests/promises/test_faults.py", "tests/project/test_gates.py", "tests/project/test_site.py"] # they stop processes at any moment, or run what is not the package; notebooks are run here
+# they stop processes at any moment, or run what is not the package; notebooks are run here
+LEFT_OUT = ["tests/promises/test_faults.py", "tests/project/test_gates.py", "tests/project/test_site.py"]
 
 
 def places(package):
-    "For each exported cell, by its notebook and its name: the file of its module, and how many lines there are before it."
+    "For each exported cell, by notebook and name: the file of its module, and how many lines there are before it."
     found = {}
     for file in sorted(package.rglob("*.py")):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -66,18 +68,24 @@ class Shell(CaptureShell):
 def run_notebook(path):
     "Run a notebook as `nbdev_test` does; tell whether all went well."
     nbdev.test.CaptureShell = Shell
-    return nbdev.test.test_nb(Path(path).resolve(), skip_flags=get_config().tst_flags.split(), basepath=get_config().config_path)[0]
+    config = get_config()
+    return nbdev.test.test_nb(Path(path).resolve(), skip_flags=config.tst_flags.split(), basepath=config.config_path)[0]
 
 
 def measure(*command):
     "Run a Python program, and count what it and its own processes run; tell whether all went well."
-    return subprocess.run([sys.executable, "-m", "coverage", "run", *command], cwd=ROOT, stdin=subprocess.DEVNULL, env=os.environ | {"COVERAGE_FILE": str(FOLDER / "data"), "TQDM_DISABLE": "1"}).returncode == 0
+    settings = os.environ | {"COVERAGE_FILE": str(FOLDER / "data"), "TQDM_DISABLE": "1"}
+    measured = [sys.executable, "-m", "coverage", "run", *command]
+    return subprocess.run(measured, cwd=ROOT, stdin=subprocess.DEVNULL, env=settings).returncode == 0
 
 
 def run(paths, jobs):
     "Run tests, and notebooks one after the other; return those that failed."
-    notebooks, tests = ([path for path in paths if (Path(path).suffix == ".ipynb") == wanted] for wanted in (True, False))
-    failed = [] if not tests or measure("-m", "pytest", "-q", "-n", str(jobs), "--dist", "worksteal", *(f"--ignore={path}" for path in LEFT_OUT), *tests) else ["a test"]
+    notebooks = [path for path in paths if Path(path).suffix == ".ipynb"]
+    tests = [path for path in paths if path not in notebooks]
+    ignored = [f"--ignore={path}" for path in LEFT_OUT]
+    options = ["-q", "-n", str(jobs), "--dist", "worksteal", *ignored]
+    failed = [] if not tests or measure("-m", "pytest", *options, *tests) else ["a test"]
     for path in notebooks:
         print(os.path.relpath(path, ROOT), flush=True)
         if not measure(__file__, "--run", str(path)): failed.append(os.path.relpath(path, ROOT))
@@ -87,26 +95,38 @@ def run(paths, jobs):
 def facts():
     "What all runs together have counted: statements, missed ones and percent, for each module and in total."
     coverage = [sys.executable, "-m", "coverage"]
-    subprocess.run([*coverage, "combine", "-q", "--append"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) # fails when nothing is new
+    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([*coverage, "combine", "-q", "--append"], cwd=ROOT, **quiet) # fails when nothing is new
     told = subprocess.run([*coverage, "json", "-q", "-o", str(FOLDER / "coverage.json")], cwd=ROOT)
     if told.returncode: sys.exit("Nothing has been measured.")
     told = json.loads((FOLDER / "coverage.json").read_text(encoding="utf-8"))
-    def row(summary): return {"statements": summary["num_statements"], "missed": summary["missing_lines"], "percent": round(summary["percent_covered"], 1)}
-    return {"date": str(date.today()), "python": platform.python_version(), "coverage": version("coverage"), "total": row(told["totals"]),
-            "modules": {Path(file).stem: row(module["summary"]) for file, module in sorted(told["files"].items())}}
+    def row(summary):
+        counted = {"statements": summary["num_statements"], "missed": summary["missing_lines"]}
+        return {**counted, "percent": round(summary["percent_covered"], 1)}
+
+    modules = {room_of(file): row(module["summary"]) for file, module in sorted(told["files"].items())}
+    measured_with = {"python": platform.python_version(), "coverage": version("coverage")}
+    return {"date": str(date.today()), **measured_with, "total": row(told["totals"]), "modules": modules}
+
+
+def room_of(file):
+    "The name of a module inside of the package, as in `data.field`."
+    return ".".join(Path(file).with_suffix("").parts[1:]) or "ubic"
 
 
 def table(told):
     "The facts as lines of text, the least covered module first."
     rows = sorted(told["modules"].items(), key=lambda row: row[1]["percent"]) + [("total", told["total"])]
-    return "\n".join([f"{'module':12} {'statements':>10} {'missed':>7} {'percent':>8}", *(f"{name:12} {row['statements']:10} {row['missed']:7} {row['percent']:8.1f}" for name, row in rows)])
+    head = f"{'module':20} {'statements':>10} {'missed':>7} {'percent':>8}"
+    def line(name, row): return f"{name:20} {row['statements']:10} {row['missed']:7} {row['percent']:8.1f}"
+    return "\n".join([head, *(line(*row) for row in rows)])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("paths", nargs="*", help="tests and notebooks (all of them)")
     parser.add_argument("--jobs", type=int, default=2, help="how many tests at a time (2)")
-    parser.add_argument("--add", action="store_true", help="add the given ones, if any, to what has been measured before")
+    parser.add_argument("--add", action="store_true", help="add the given ones to what has been measured before")
     parser.add_argument("--record", action="store_true", help=f"keep the result in {RECORD.relative_to(ROOT)}")
     parser.add_argument("--run", metavar="NOTEBOOK", help=argparse.SUPPRESS)
     args = parser.parse_args()

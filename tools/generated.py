@@ -1,4 +1,4 @@
-"""What the tools that write files share: where things are, the text of a cell, and keeping a file in step with its source."""
+"""What the tools that write files share: places, texts of cells, and files that are kept in step with a source."""
 import argparse
 import json
 import os
@@ -19,7 +19,8 @@ def read_cells(path): return json.loads(path.read_text(encoding="utf-8"))["cells
 
 def find_notebooks():
     "All notebooks in the order of their names, without hidden and working folders."
-    return sorted(path for path in NOTEBOOKS.rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(NOTEBOOKS).parts))
+    def hidden(path): return any(part[0] in "._" for part in path.relative_to(NOTEBOOKS).parts)
+    return sorted(path for path in NOTEBOOKS.rglob("*.ipynb") if not hidden(path))
 
 
 def with_prose(path, change):
@@ -36,7 +37,9 @@ def keep_in_step(fresh, description):
     parser.add_argument("--check", action="store_true", help="change nothing; fail when a file is out of date")
     check = parser.parse_args().check
     old = [path for path, new in fresh.items() if not path.exists() or path.read_text(encoding="utf-8") != new]
-    if check and old: sys.exit(f"{', '.join(str(path.relative_to(ROOT)) for path in old)} is out of date; `make export` writes it again.")
+    if check and old:
+        names = ", ".join(str(path.relative_to(ROOT)) for path in old)
+        sys.exit(f"{names} is out of date; `make export` writes it again.")
     for path in old:
         new = path.with_name(path.name + ".new")
         new.write_text(fresh[path], encoding="utf-8")

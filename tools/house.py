@@ -53,7 +53,7 @@ def imported(code, room=None):
 
 @cache
 def needs(room):
-    "The rooms that a room imports, those that it imports late included. The front door opens a room only when somebody asks for it."
+    "The rooms that a room imports, late ones included. The front door opens a room only when somebody asks for it."
     if room == "ubic": return set()
     return {home for home, _ in imported(tree(room), room) if home in rooms() and home != room}
 
@@ -63,7 +63,8 @@ def short_paths():
     "What the front door knows: for each short path, and for each name at the top, the rooms behind it."
     tables = {}
     for node in tree("ubic").body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict): tables[node.targets[0].id] = ast.literal_eval(node.value)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
+            tables[node.targets[0].id] = ast.literal_eval(node.value)
     names = {name: [room] for name, room in tables["_names"].items()}
     return {name: {f"ubic.{room}" for room in listed} for name, listed in (names | tables["_rooms"]).items()}
 
@@ -108,7 +109,8 @@ def private(name): return name.startswith("_") and not name.startswith("__")
 def private_names():
     "Private names that one room takes from another."
     for room in rooms():
-        yield from (f"{room} takes {home}.{name}" for home, name in imported(tree(room), room) if name and private(name))
+        for home, name in imported(tree(room), room):
+            if name and private(name): yield f"{room} takes {home}.{name}"
 
 
 def private_attributes():
@@ -116,8 +118,11 @@ def private_attributes():
     for room in rooms():
         aliases = {}
         for node in ast.walk(tree(room)):
-            if not isinstance(node, ast.ImportFrom) or not (home := origin(node, room) or "").startswith("ubic"): continue
-            aliases |= {name.asname or name.name: f"{home}.{name.name}" for name in node.names if f"{home}.{name.name}" in rooms()}
+            home = origin(node, room) if isinstance(node, ast.ImportFrom) else None
+            if not home or not home.startswith("ubic"): continue
+            for name in node.names:
+                whole = f"{home}.{name.name}"
+                if whole in rooms(): aliases[name.asname or name.name] = whole
         for node in ast.walk(tree(room)):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and private(node.attr):
                 if node.value.id in aliases: yield f"{room} reads {aliases[node.value.id]}.{node.attr}"
@@ -127,7 +132,8 @@ def against_the_order():
     "Imports of a room that is read later. With none of these there is no cycle either."
     for room in rooms():
         if room == "ubic": continue # the front door opens all rooms
-        yield from (f"{room} imports {other}" for other in sorted(needs(room)) if other != "ubic" and notebook(other) > notebook(room))
+        for other in sorted(needs(room) - {"ubic"}):
+            if notebook(other) > notebook(room): yield f"{room} imports {other}"
 
 
 def attached():
@@ -165,7 +171,8 @@ def long_signatures():
 def unexplained():
     "Private functions without a sentence or a comment."
     for room, node, head in functions():
-        if private(node.name) and not ast.get_docstring(node) and "#" not in head: yield f"{room}:{node.lineno} {node.name}"
+        told = ast.get_docstring(node) or "#" in head
+        if private(node.name) and not told: yield f"{room}:{node.lineno} {node.name}"
 
 
 RULES = (private_names, private_attributes, against_the_order, attached, wide, long_signatures, unexplained)

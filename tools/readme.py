@@ -20,8 +20,9 @@ def show_output(output):
     if output["output_type"] == "stream": return f"```text\n{text(output['text']).rstrip()}\n```"
     data = output.get("data", {})
     if "text/markdown" in data: return text(data["text/markdown"]).strip()
-    if "text/plain" in data and not any(kind.startswith("image/") for kind in data): return f"```text\n{text(data['text/plain']).rstrip()}\n```"
-    return ""
+    picture = any(kind.startswith("image/") for kind in data)
+    if "text/plain" not in data or picture: return ""
+    return f"```text\n{text(data['text/plain']).rstrip()}\n```"
 
 
 def show_cell(cell):
@@ -30,13 +31,15 @@ def show_cell(cell):
     if cell["cell_type"] == "markdown": return RELATIVE_LINK.sub(from_top, source)
     if cell["cell_type"] != "code" or re.search(r"^#\|\s*(hide|default_exp)\b", source, re.MULTILINE): return ""
     code = "\n".join(line for line in source.splitlines() if not line.startswith("#|")).strip()
-    return "\n\n".join([f"```python\n{code}\n```"] + [shown for output in cell["outputs"] if (shown := show_output(output))])
+    outputs = [show_output(output) for output in cell["outputs"]]
+    return "\n\n".join([f"```python\n{code}\n```", *filter(None, outputs)])
 
 
 def readme():
     "The whole text of README.md."
     body = "\n\n".join(shown for cell in read_cells(INDEX) if (shown := show_cell(cell)))
-    return "<!-- made from nbs/index.ipynb by tools/readme.py; edit the notebook -->\n" + TWO_FENCES.sub(r"\1", body) + "\n"
+    remark = "<!-- made from nbs/index.ipynb by tools/readme.py; edit the notebook -->\n"
+    return remark + TWO_FENCES.sub(r"\1", body) + "\n"
 
 
 if __name__ == "__main__": keep_in_step({README: readme()}, __doc__)

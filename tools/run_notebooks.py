@@ -1,7 +1,8 @@
 """Run notebooks in full, slow cells included, and keep what they show.
 
-A notebook that fails keeps its old contents. One whose code has not changed since its last full run, nor a module that it imports, directly or through others, is skipped. What was run with
-which modules is kept in nbs/runs.json, so that a run goes on where it was interrupted, in another copy of the project too.
+A notebook that fails keeps its old contents. One whose code has not changed since its last full run, nor a module that
+it imports, directly or through others, is skipped. What was run with which modules is kept in nbs/runs.json, so that a
+run goes on where it was interrupted, in another copy of the project too.
 """
 import argparse
 import hashlib
@@ -28,7 +29,8 @@ import house
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "nbs" / "runs.json"
 WORK = ROOT / "out"
-DRAWN = re.compile(r"(?<![A-Za-z0-9+/])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})(?![A-Za-z0-9+/=])") # names that xarray and widgets draw anew each time
+# names that xarray and widgets draw anew each time
+DRAWN = re.compile(r"(?<![A-Za-z0-9+/])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})(?![A-Za-z0-9+/=])")
 NEVER_RUN = re.compile(r"^#\|\s*eval:\s*false", re.MULTILINE | re.IGNORECASE)
 
 
@@ -46,7 +48,9 @@ def find_notebooks(paths):
     for path in map(Path, paths):
         if not path.exists(): raise SystemExit(f"There is no notebook or folder {path}.")
         inside = sorted(path.rglob("*.ipynb")) if path.is_dir() else [path]
-        found += [file.resolve() for file in inside if not any(part[0] in "._" for part in file.relative_to(path).parts)]
+        for file in inside:
+            hidden = any(part[0] in "._" for part in file.relative_to(path).parts)
+            if not hidden: found.append(file.resolve())
     return found
 
 
@@ -59,7 +63,7 @@ def sources(notebook):
 
 
 def package(code):
-    "The state of the rooms that some code uses, directly or through others, and of the published numbers if they are among them."
+    "The state of the rooms that some code uses, directly or through others; the published numbers belong to theirs."
     used = house.behind(house.mentioned(code))
     files = [house.rooms()[room] for room in sorted(used)]
     if "ubic.paper.published" in used: files.append(ROOT / "ubic" / "published.csv")
@@ -75,7 +79,8 @@ def fingerprint(notebook):
 def wants_no_run(nb):
     "Whether the front matter of a notebook says `skip_exec: true`."
     first = nb.cells[0] if nb.cells else None
-    return first is not None and first.cell_type == "raw" and bool(re.search(r"^skip_exec:\s*true", first.source, re.MULTILINE))
+    if first is None or first.cell_type != "raw": return False
+    return bool(re.search(r"^skip_exec:\s*true", first.source, re.MULTILINE))
 
 
 def name_parts(nb, notebook):
@@ -103,10 +108,13 @@ def run(notebook, cell_done):
         before, used = notebook.read_bytes(), fingerprint(notebook)
         nb = nbformat.reads(before.decode("utf-8"), as_version=4)
         if not wants_no_run(nb):
-            Client(nb, timeout=None, extra_arguments=["--log-level=CRITICAL"], resources={"metadata": {"path": str(notebook.parent)}}, on_cell_complete=cell_done).execute()
+            place = {"metadata": {"path": str(notebook.parent)}}
+            quiet = ["--log-level=CRITICAL"]
+            Client(nb, timeout=None, extra_arguments=quiet, resources=place, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
             house.forget()
-            if (notebook.read_bytes(), fingerprint(notebook)) != (before, used): raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
+            if (notebook.read_bytes(), fingerprint(notebook)) != (before, used):
+                raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
             replace_atomically(name_parts(nb, notebook), notebook)
         return "ok", time.perf_counter() - start, ""
     except CellExecutionError as error: problem = str(error)
@@ -135,7 +143,8 @@ def run_all(notebooks, jobs, record):
             bar.write(f"[{count}/{len(notebooks)}] {state:6} {seconds:7.1f} s  {name[notebook]}")
             sys.stdout.flush()
             if state != "ok": continue
-            record[name[notebook]] = {**fingerprint(notebook), "date": time.strftime("%Y-%m-%d"), "seconds": round(seconds, 1)}
+            today = time.strftime("%Y-%m-%d")
+            record[name[notebook]] = {**fingerprint(notebook), "date": today, "seconds": round(seconds, 1)}
             save_record(record)
     return rows
 

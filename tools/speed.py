@@ -65,7 +65,7 @@ def accuracy(seeds, systems, published):
     on_a_line = ", ".join(f"{title} {listed([loud[name]])} ({paper[name]})" for name, title in (("burgers", "Burgers"), ("kdv", "KdV"), ("ks", "Kuramoto–Sivashinsky")))
     in_space = ", ".join(f"{title} {ours[name]} ({paper[name]})" for name, title in (("reaction_diffusion", "reaction–diffusion"), ("navier_stokes", "Navier–Stokes"), ("gray_scott", "Gray–Scott")))
     return (f"- **The paper's equations.** The three one-dimensional PDEs of the paper, defaults only, no denoising, ten noise seeds that were used for nothing else: the true PDE is chosen in {right(seeds['error %'])} runs at 10, 30 and 100 % noise. Mean coefficient errors at 30 %, in brackets those of the paper after denoising: {on_a_line}. "
-            f"On small grids of its three systems in two and three dimensions, with the paper's noise and candidates and five noise seeds each, {right(systems['error %'])} equations are right. Mean errors, in brackets those of the paper after denoising, on finer grids: {in_space}. The [pipeline](10_pipeline.ipynb) chapter has the tables. "
+            f"On small grids of its three systems in two and three dimensions, with the paper's noise and candidates and five noise seeds each, {right(systems['error %'])} equations are right. Mean errors, in brackets those of the paper after denoising, on finer grids: {in_space}. The [pipeline](10_road/01_pipeline.ipynb) chapter has the tables. "
             "Following the paper's own recipes instead gives its published numbers back, and where the data are not public, numbers of our own data: [all six](paper/denoising_table.ipynb) side by side.")
 
 

@@ -105,7 +105,6 @@ class StandIn(ModuleType):
     def Differentiate(self, field, coord):
         raise AssertionError("Dedalus calls this, when it reads the text of an equation")
 
-
     def IVP(self, fields, namespace):
         self.known = set(namespace)
         return SimpleNamespace(add_equation=self.equations.append, build_solver=self.solver)

@@ -6,14 +6,15 @@
 __all__ = ['Solver', 'simulate', 'simulate_frames']
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #4c9fa8d7
-import warnings
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from scipy import fft
 from tqdm import tqdm
-from ..ground.checks import UbicWarning, check_positive, check_whole
+from ..ground.checks import Argument, ArgumentError, check_positive, check_whole, warn
 from ..language.terms import Term, evaluate
 from ..language.equations import check_equations, conservative_parts, is_linear, read_pde
 from ..data.field import space_dims, spacing
@@ -26,15 +27,20 @@ def _wave_numbers(frame):
     for i, dim in enumerate(dims):
         frequencies = fft.rfftfreq if i == len(dims) - 1 else fft.fftfreq
         shape = [-1 if j == i else 1 for j in range(len(dims))]
-        waves[dim] = 2*np.pi*frequencies(frame.sizes[dim], spacing(frame, dim)).reshape(shape)
+        k = 2*np.pi*frequencies(frame.sizes[dim], spacing(frame, dim))
+        waves[dim] = k.reshape(shape)
     return waves
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #d176e019
 def _transforms(sizes):
     "The transforms to the half spectrum and back, over the last axes."
-    if len(sizes) == 1: return np.fft.rfft, lambda v: np.fft.irfft(v, sizes[0])
+    if len(sizes) == 1:
+        def to_grid(v): return np.fft.irfft(v, sizes[0])
+        return np.fft.rfft, to_grid
     space = tuple(range(-len(sizes), 0))
-    return lambda u: fft.rfftn(u, axes=space), lambda v: fft.irfftn(v, s=sizes, axes=space)
+    def to_spectrum(u): return fft.rfftn(u, axes=space)
+    def to_grid(v): return fft.irfftn(v, s=sizes, axes=space)
+    return to_spectrum, to_grid
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #b4c896d1
 def _symbol(axes, waves, sizes):
@@ -43,7 +49,9 @@ def _symbol(axes, waves, sizes):
     for dim, order in Counter(axes).items():
         k = waves[dim]
         factor = 1j**order*k**order
-        if order % 2 and sizes[dim] % 2 == 0: factor = np.where(np.abs(k) == np.abs(k).max(), 0, factor)
+        if order % 2 and sizes[dim] % 2 == 0:
+            highest = np.abs(k) == np.abs(k).max()
+            factor = np.where(highest, 0, factor)
         product = product*factor
     return product
 
@@ -53,58 +61,96 @@ def _linear_part(equations, symbol, shape):
     linear = np.zeros((len(equations), *shape), complex)
     for row, (target, terms) in zip(linear, equations.items()):
         for term, coefficient in terms.items():
-            if is_linear(term, target): row += coefficient*symbol(term.derivative[1] if term.derivative else "")
+            if not is_linear(term, target): continue
+            axes = term.derivative[1] if term.derivative else ""
+            row += coefficient*symbol(axes)
     return linear if linear.imag.any() else linear.real
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #f08caedc
+@dataclass
+class _Sum:
+    "What is summed on the grid and transformed together."
+    axes: str # of the outer derivative
+    pieces: list # pairs (term inside, coefficient)
+    uses: list # pairs (number of the equation, factor)
+
+def _products(target, terms):
+    "The terms to compute on the grid, taken to pieces."
+    for term, coefficient in terms.items():
+        if not coefficient or term == Term() or is_linear(term, target): continue
+        yield from conservative_parts(term, coefficient)
+
+def _by_axes(pieces):
+    "Pieces with the same outer derivative together."
+    together = {}
+    for axes, inner, coefficient in pieces:
+        together.setdefault(axes, []).append((inner, coefficient))
+    return together
+
+# %% ../../nbs/07_trial/04_spectral.ipynb #b271dae3
 def _sums(equations):
-    "Sums to transform, as (outer axes, [(inner term, coefficient)], [(equation, factor)]), and constants, as {equation: value}."
+    "The sums to transform, each once, and the constants, as {number of the equation: value}."
     sums, constants = {}, {}
     for i, (target, terms) in enumerate(equations.items()):
-        constants |= {i: c for term, c in terms.items() if term == Term()}
-        pieces = [p for term, c in terms.items() if c and term != Term() and not is_linear(term, target) for p in conservative_parts(term, c)]
-        for outer in dict.fromkeys(p[0] for p in pieces):
-            inside = [p[1:] for p in pieces if p[0] == outer]
-            key = outer, tuple((term, c/inside[0][1]) for term, c in inside)
-            _, kept, uses = sums.setdefault(key, (outer, inside, []))
-            uses.append((i, inside[0][1]/kept[0][1]))
+        if Term() in terms: constants[i] = terms[Term()]
+        for axes, pieces in _by_axes(_products(target, terms)).items():
+            first = pieces[0][1]
+            key = axes, tuple((inner, coefficient/first) for inner, coefficient in pieces)
+            kept = sums.setdefault(key, _Sum(axes, pieces, []))
+            kept.uses.append((i, first/kept.pieces[0][1]))
     return list(sums.values()), constants
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #6af0664d
 def _explicit(equations, symbol, sizes):
     "N of Eq. (a): a function from the spectra of all unknowns to their rates of change."
-    names, (sums, constants) = list(equations), _sums(equations)
+    names = list(equations)
+    sums, constants = _sums(equations)
     to_spectrum, to_grid = _transforms(sizes)
+    zero = (..., *[0]*len(sizes)) # where the wave number is zero
     def rate(v):
         out = np.zeros_like(v)
-        for i, value in constants.items(): out[i][(..., *[0]*len(sizes))] = value*np.prod(sizes)
+        for i, value in constants.items(): out[i][zero] = value*np.prod(sizes)
         if not sums: return out
         values = dict(zip(names, to_grid(v)))
         @cache
         def differentiate(name, axes): return to_grid(symbol(axes)*v[names.index(name)])
         @cache
         def product(term): return evaluate(term, values, differentiate)
-        for outer, pieces, uses in sums:
-            spectrum = to_spectrum(sum(coefficient*product(term) for term, coefficient in pieces))
-            if outer: spectrum *= symbol(outer)
-            for i, factor in uses: out[i] += spectrum if factor == 1 else factor*spectrum
+        for one in sums:
+            spectrum = to_spectrum(sum(coefficient*product(term) for term, coefficient in one.pieces))
+            if one.axes: spectrum *= symbol(one.axes)
+            for i, factor in one.uses: out[i] += spectrum if factor == 1 else factor*spectrum
         return out
     return rate
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #54b25ae1
 def _circle_mean(function, z, points=64):
     "The mean of an analytic function over the unit circle around each z."
-    total = sum(function(z + np.exp(2j*np.pi*(j + 0.5)/points)) for j in range(points))/points
+    angles = (2j*np.pi*(j + 0.5)/points for j in range(points))
+    total = sum(function(z + np.exp(angle)) for angle in angles)/points
     return total if np.iscomplexobj(z) else total.real
+
+def _phi(z): return (np.exp(z/2) - 1)/z # over half a step
+def _f1(z): return (-4 - z + np.exp(z)*(4 - 3*z + z**2))/z**3 # at the beginning
+def _f2(z): return 2*(2 + z + np.exp(z)*(z - 2))/z**3 # in the middle
+def _f3(z): return (-4 - 3*z - z**2 + np.exp(z)*(4 - z))/z**3 # at the end
+
+# %% ../../nbs/07_trial/04_spectral.ipynb #11cac591
+class _Weights(NamedTuple):
+    "The numbers of one step, for each wave number."
+    full: np.ndarray # the exponential over a step
+    half: np.ndarray # the exponential over half a step
+    quarter: np.ndarray
+    first: np.ndarray
+    middle: np.ndarray
+    last: np.ndarray
 
 def _weights(linear, h):
     "The exponentials of a full and a half step, and the four weights of ETDRK4."
     z, places = np.unique(h*linear, return_inverse=True)
-    quarter = h*_circle_mean(lambda z: (np.exp(z/2) - 1)/z, z)
-    first = h*_circle_mean(lambda z: (-4 - z + np.exp(z)*(4 - 3*z + z**2))/z**3, z)
-    middle = h*_circle_mean(lambda z: 2*(2 + z + np.exp(z)*(z - 2))/z**3, z)
-    last = h*_circle_mean(lambda z: (-4 - 3*z - z**2 + np.exp(z)*(4 - z))/z**3, z)
-    return [values[places].reshape(linear.shape) for values in (np.exp(z), np.exp(z/2), quarter, first, middle, last)]
+    means = [h*_circle_mean(function, z) for function in (_phi, _f1, _f2, _f3)]
+    different = [np.exp(z), np.exp(z/2), *means]
+    return _Weights(*(values[places].reshape(linear.shape) for values in different))
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #698fb272
 def _step(v, rate, weights):
@@ -131,81 +177,120 @@ _MAX_STEPS = 4096
 
 def _gap(coarse, fine):
     "Relative difference of two results: of the states, or of the times at which both were lost."
-    (v, lost), (w, lost_fine) = coarse, fine
-    if lost and lost_fine: return 0.0 if abs(lost - lost_fine) < 0.005 else np.inf
-    if lost or lost_fine: return np.inf
-    return np.linalg.norm((w - v).ravel())/15/max(np.linalg.norm(w.ravel()), np.finfo(float).tiny)
+    state, lost = coarse
+    finer_state, lost_finer = fine
+    if lost and lost_finer: return 0.0 if abs(lost - lost_finer) < 0.005 else np.inf
+    if lost or lost_finer: return np.inf
+    size = max(np.linalg.norm(finer_state.ravel()), np.finfo(float).tiny)
+    return np.linalg.norm((finer_state - state).ravel())/15/size
 
 def _advance_to_tolerance(v, advance, steps, tolerance):
-    "An interval by step doubling: the finer result, its estimated error, and the steps to begin the next interval with."
+    "An interval by step doubling: the finer result, its error, and the steps to begin the next interval with."
     coarse = advance(v, steps)
     while True:
         fine = advance(v, 2*steps)
         error = _gap(coarse, fine)
         if error <= tolerance or 2*steps >= _MAX_STEPS: break
         coarse, steps = fine, 2*steps
-    return fine, error, max(1, steps//2) if error < tolerance/64 else steps
+    if error < tolerance/64: steps = max(1, steps//2)
+    return fine, error, steps
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #3437f262
 class Solver:
     "A PDE on a periodic grid, between spectra."
-    def __init__(self, equations, frame):
-        waves, symbol = _wave_numbers(frame), cache(lambda axes: _symbol(axes, waves, frame.sizes))
+    def __init__(
+        self,
+        equations: dict, # unknown → {`Term`: coefficient}
+        frame: xr.Dataset, # on the grid; its values do not matter
+    ):
+        waves = _wave_numbers(frame)
         sizes = tuple(frame.sizes[d] for d in waves)
+        half_spectrum = (*sizes[:-1], sizes[-1]//2 + 1)
+        symbol = cache(lambda axes: _symbol(axes, waves, frame.sizes))
         self.to_spectrum, self.to_grid = _transforms(sizes)
         self.rate = _explicit(equations, symbol, sizes)
-        self.linear = _linear_part(equations, symbol, (*sizes[:-1], sizes[-1]//2 + 1))
+        self.linear = _linear_part(equations, symbol, half_spectrum)
         self.weights = cache(lambda h: _weights(self.linear, h))
 
-    def advance(self, v, interval, count, limit=np.inf): # the last state, and the fraction of the interval after which it was lost, or None
-        batch = (slice(None), *[None]*(v.ndim - self.linear.ndim))
-        return _advance(v, self.rate, [weight[batch] for weight in self.weights(interval/count)], count, limit)
+    def advance(
+        self,
+        v: np.ndarray, # spectra: unknowns, then runs side by side if there are several, then wave numbers
+        interval: float, # of time
+        count: int, # how many steps
+        limit: float = np.inf, # largest value of a state that is not lost
+    ) -> tuple: # the last state, and the fraction of the interval after which it was lost, or None
+        "Take a state to the end of an interval."
+        runs = (slice(None), *[None]*(v.ndim - self.linear.ndim))
+        weights = _Weights(*(weight[runs] for weight in self.weights(interval/count)))
+        return _advance(v, self.rate, weights, count, limit)
+
+# %% ../../nbs/07_trial/04_spectral.ipynb #3c82fd6b
+class _Run(NamedTuple):
+    "What a simulation is asked for."
+    equations: dict # unknown → {`Term`: coefficient}
+    frame: xr.Dataset # to start from
+    times: np.ndarray # uniform and increasing
+    steps: int | None # per output interval; None adapts them
+    tolerance: float # of an output interval
+
+def _read_run(pde, initial, t, steps, tolerance):
+    "The arguments of a simulation, checked."
+    if steps is not None: steps = check_whole("steps", steps, 1, reason="or None, to adapt them")
+    tolerance = check_positive("tolerance", tolerance)
+    frame, times = read_frame(initial), read_times(t)
+    equations = read_pde(pde, list(frame.data_vars))
+    check_equations(equations, space_dims(frame))
+    return _Run(equations, frame, times, steps, tolerance)
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #e9f36753
-def _march(equations, frame, t, steps, tolerance):
-    "For each output time: the frame, the time of divergence, and the time at which the tolerance was missed."
-    solver, first = Solver(equations, frame), np.stack([frame[name].values.astype(float) for name in equations])
+class _Moment(NamedTuple):
+    "What a simulation has come to at one output time."
+    values: np.ndarray # unknowns × space
+    lost: float | None = None # when the solution was lost
+    rough: float | None = None # when the tolerance was missed for the first time
+
+def _march(run):
+    "The moments of a simulation, one for each output time."
+    solver, t = Solver(run.equations, run.frame), run.times
+    first = np.stack([run.frame[name].values.astype(float) for name in run.equations])
     v = solver.to_spectrum(first)
-    interval, limit = (t[-1] - t[0])/(len(t) - 1), MOST_GROWTH*np.abs(v).max() or np.inf
+    interval = (t[-1] - t[0])/(len(t) - 1)
+    limit = MOST_GROWTH*np.abs(v).max() or np.inf
     def advance(v, count): return solver.advance(v, interval, count, limit)
-    yield first, None, None
+    yield _Moment(first)
     rough, begin = None, 4
     for j in tqdm(range(1, len(t)), desc="simulate", leave=False, delay=1):
         with np.errstate(all="ignore"):
-            if steps: v, lost = advance(v, steps)
+            if run.steps: v, lost = advance(v, run.steps)
             else:
-                (v, lost), error, begin = _advance_to_tolerance(v, advance, begin, tolerance)
-                if rough is None and not error <= tolerance: rough = t[j]
-        yield (np.full_like(first, np.nan), float(t[j-1] + lost*interval), rough) if lost else (solver.to_grid(v), None, rough)
-        if lost: return
-
-# %% ../../nbs/07_trial/04_spectral.ipynb #3c82fd6b
-def _begin(pde, initial, t, steps, tolerance):
-    "The frames of a simulation, its starting frame, its times and its unknowns, after all arguments were checked."
-    if steps is not None: steps = check_whole("steps", steps, 1, reason="or None, to adapt them")
-    tolerance = check_positive("tolerance", tolerance)
-    frame, t = read_frame(initial), read_times(t)
-    equations = read_pde(pde, list(frame.data_vars))
-    check_equations(equations, space_dims(frame))
-    return _march(equations, frame, t, steps, tolerance), frame, t, list(equations)
+                (v, lost), error, begin = _advance_to_tolerance(v, advance, begin, run.tolerance)
+                if rough is None and not error <= run.tolerance: rough = t[j]
+        if lost:
+            yield _Moment(np.full_like(first, np.nan), float(t[j-1] + lost*interval), rough)
+            return
+        yield _Moment(solver.to_grid(v), None, rough)
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #4d59248d
 def _read_start(initial, t):
     "A frame and times, also from a whole field."
     if t is not None: return initial, t
-    if not isinstance(initial, xr.Dataset) or "t" not in initial.dims: raise ValueError("`t` is missing; give output times, or a whole field as `initial`.")
+    if not isinstance(initial, xr.Dataset) or "t" not in initial.dims:
+        remedy = ["give output times, or a whole field as ", Argument("initial")]
+        raise ArgumentError("t", "is missing", remedy)
     check_closed(initial)
     return initial.isel(t=0, drop=True), initial.t.values
 
 def _by_dedalus(pde, frame, t, steps):
+    "The same run by Dedalus."
     from ubic.trial.engines import dedalus_run
     t = read_times(t)
-    return dedalus_run(pde, frame, t, None if steps is None else (t[1] - t[0])/check_whole("steps", steps, 1))
+    timestep = None if steps is None else (t[1] - t[0])/check_whole("steps", steps, 1)
+    return dedalus_run(pde, frame, t, timestep)
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #11534f44
 def simulate(
     pde, # unknown → {term: coefficient}; with one unknown, {term: coefficient}; or a `Selection` or `Discovery`
-    initial: xr.Dataset, # unknowns on a periodic grid at the first time; or a whole field, to start from its first frame
+    initial: xr.Dataset, # unknowns on a periodic grid at the first time; or a whole field, which begins with them
     t=None, # output times, uniform and increasing; the first is the time of `initial`; None for those of a whole field
     *,
     steps: int = None, # time steps per output interval; None adapts them to the tolerance
@@ -213,17 +298,22 @@ def simulate(
     engine: str = "spectral", # or "dedalus", with a time step of its own when `steps` is None
 ) -> xr.Dataset: # field; NaN from `attrs["diverged_at"]` on if the solution blows up
     "Solve a PDE on a periodic grid."
-    if engine not in ("spectral", "dedalus"): raise ValueError(f"`engine` is {engine!r}; it is one of spectral, dedalus.")
+    if engine not in ("spectral", "dedalus"):
+        raise ArgumentError("engine", f"is {engine!r}", "it is one of spectral, dedalus")
     initial, t = _read_start(initial, t)
     if engine == "dedalus": return _by_dedalus(pde, initial, t, steps)
-    march, frame, t, names = _begin(pde, initial, t, steps, tolerance)
-    remark_on_ends(frame)
-    dims = (*space_dims(frame), "t")
-    frames = np.full((len(names), *(frame.sizes[d] for d in dims[:-1]), len(t)), np.nan)
-    for j, (values, lost, rough) in enumerate(march): frames[..., j] = values
-    if rough and lost is None: warnings.warn(f"{_MAX_STEPS} time steps per output interval miss `tolerance` at t = {rough:g}; ask for closer output times.", UbicWarning, stacklevel=2)
-    coords = {**{d: frame[d] for d in dims[:-1]}, "t": t}
-    return xr.Dataset({name: (dims, u) for name, u in zip(names, frames)}, coords, {} if lost is None else {"diverged_at": lost})
+    run = _read_run(pde, initial, t, steps, tolerance)
+    remark_on_ends(run.frame)
+    space = space_dims(run.frame)
+    sizes = [run.frame.sizes[d] for d in space]
+    frames = np.full((len(run.equations), *sizes, len(run.times)), np.nan)
+    for j, moment in enumerate(_march(run)): frames[..., j] = moment.values
+    if moment.rough and moment.lost is None:
+        place = f" at t = {moment.rough:g}; ask for closer output times."
+        warn(f"{_MAX_STEPS} time steps per output interval miss ", Argument("tolerance"), place)
+    unknowns = {name: ((*space, "t"), u) for name, u in zip(run.equations, frames)}
+    coords = {d: run.frame[d] for d in space} | {"t": run.times}
+    return xr.Dataset(unknowns, coords, {} if moment.lost is None else {"diverged_at": moment.lost})
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #f7f8d9c5
 def simulate_frames(
@@ -233,7 +323,7 @@ def simulate_frames(
     *,
     steps: int = None, # time steps per output interval; None adapts them to the tolerance
     tolerance: float = 1e-9, # relative error allowed per output interval when `steps` is None
-): # iterator over arrays, one per output time, with the unknowns of `pde` along the first axis; ends early, with NaN, at a blow-up
+): # iterator over arrays, unknowns × space, one per output time; ends early, with NaN, at a blow-up
     "Solve a PDE on a periodic grid, one frame at a time."
-    march, *_ = _begin(pde, initial, t, steps, tolerance)
-    return (values for values, *_ in march)
+    run = _read_run(pde, initial, t, steps, tolerance)
+    return (moment.values for moment in _march(run))

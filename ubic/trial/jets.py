@@ -11,9 +11,10 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import factorial, prod
+from typing import NamedTuple
 import numpy as np
 from ..ground.runtime import need
-from ..ground.checks import check_whole
+from ..ground.checks import ArgumentError, ArgumentTypeError, check_whole
 from ..ground.compiled import njit
 
 # %% ../../nbs/07_trial/06_jets.ipynb #ffe22b10
@@ -32,14 +33,27 @@ def tanh_series(
     return y
 
 # %% ../../nbs/07_trial/06_jets.ipynb #1d26c0b6
-def _grid(axes, order): # exponents that add up to the order, one per axis
-    return [tuple(Counter(word)[i] for i in range(axes)) for word in combinations_with_replacement(range(axes), order)]
+def _exponents(axes, order):
+    "Exponents that add up to the order, one per axis."
+    counts = [Counter(word) for word in combinations_with_replacement(range(axes), order)]
+    return [tuple(count[i] for i in range(axes)) for count in counts]
 
-def _polarize(exponents): # direction → weight of its highest derivative, that add up to the mixed one
-    order, betas = sum(exponents), _grid(len(exponents), sum(exponents))
-    directions = [tuple(np.minimum(beta, 1)) if np.count_nonzero(beta) == 1 else beta for beta in betas]
-    system = [[factorial(order)/prod(map(factorial, beta))*prod(d**b for d, b in zip(direction, beta)) for direction in directions] for beta in betas]
-    weights = np.linalg.solve(np.array(system, float), [beta == tuple(exponents) for beta in betas])
+def _direction(beta):
+    "The direction to look along for some exponents: those themselves, or a unit vector along one axis."
+    return tuple(np.minimum(beta, 1)) if np.count_nonzero(beta) == 1 else beta
+
+def _share(direction, beta):
+    "What a mixed derivative contributes to the highest derivative along a direction."
+    ways = factorial(sum(beta))/prod(map(factorial, beta))
+    return ways*prod(d**b for d, b in zip(direction, beta))
+
+def _polarize(exponents):
+    "Directions with the weights of their highest derivatives, which add up to the mixed one."
+    betas = _exponents(len(exponents), sum(exponents))
+    directions = [_direction(beta) for beta in betas]
+    system = [[_share(direction, beta) for direction in directions] for beta in betas]
+    wanted = [beta == tuple(exponents) for beta in betas]
+    weights = np.linalg.solve(np.array(system, float), wanted)
     return {tuple(map(int, d)): float(w) for d, w in zip(directions, weights) if abs(w) > 1e-12}
 
 # %% ../../nbs/07_trial/06_jets.ipynb #7bc7e416
@@ -51,7 +65,19 @@ class Plan:
     parts: dict # derivative → pairs (row, factor)
 
     @property
-    def rows(self): return 1 + sum(self.orders)
+    def rows(self): # of a jet
+        return 1 + sum(self.orders)
+
+# %% ../../nbs/07_trial/06_jets.ipynb #40a9aeb8
+def _check_word(word, axes):
+    "A derivative along axes that the network has, or an error."
+    if not isinstance(word, str):
+        raise ArgumentTypeError("words", f"has {word!r}", "write derivatives like 'xx' or 't'")
+    strange = sorted(set(word) - set(axes))
+    if strange:
+        found = f"has the derivative {word!r}, but the network has no input {strange[0]}"
+        raise ArgumentError("words", found, f"it has {', '.join(axes)}")
+    return word
 
 # %% ../../nbs/07_trial/06_jets.ipynb #1682d497
 def plan(
@@ -60,21 +86,18 @@ def plan(
 ) -> Plan:
     "The fewest series that hold some derivatives."
     words = [_check_word(word, axes) for word in words]
-    sums = {word: _polarize([Counter(word)[axis] for axis in axes]) if word else {} for word in words}
+    exponents = {word: [Counter(word)[axis] for axis in axes] for word in words}
+    sums = {word: _polarize(exponents[word]) if word else {} for word in words}
     orders = {}
     for word, weights in sums.items():
         for direction in weights: orders[direction] = max(orders.get(direction, 0), len(word))
     ends = dict(zip(orders, np.cumsum(list(orders.values()))))
     def row(direction, order): return int(ends[direction] - orders[direction] + order)
-    parts = {word: [(row(d, len(word)), factorial(len(word))*w) for d, w in weights.items()] or [(0, 1.0)] for word, weights in sums.items()}
-    return Plan(tuple(orders), tuple(orders.values()), parts)
-
-# %% ../../nbs/07_trial/06_jets.ipynb #40a9aeb8
-def _check_word(word, axes):
-    if not isinstance(word, str): raise TypeError(f"`words` has {word!r}; write derivatives like 'xx' or 't'.")
-    strange = sorted(set(word) - set(axes))
-    if strange: raise ValueError(f"`words` has the derivative {word!r}, but the network has no input {strange[0]}; it has {', '.join(axes)}.")
-    return word
+    def parts(word):
+        order = len(word)
+        if not word: return [(0, 1.0)]
+        return [(row(direction, order), factorial(order)*weight) for direction, weight in sums[word].items()]
+    return Plan(tuple(orders), tuple(orders.values()), {word: parts(word) for word in sums})
 
 # %% ../../nbs/07_trial/06_jets.ipynb #3f21589b
 def count_weights(
@@ -89,30 +112,39 @@ def draw_weights(
     seed: int = 0,
     dtype=torch.float64,
 ): # one tensor
-    "Weights drawn uniformly after Glorot, biases zero; the numbers are those of `torch.manual_seed` and layers of torch made one after the other."
+    "Weights drawn uniformly after Glorot, biases zero; the same as those of layers that torch makes from this seed."
     seed = check_whole("seed", seed, 0)
     with torch.random.fork_rng(devices=[]): # the global state stays as it is
         torch.manual_seed(seed)
-        layers = [torch.nn.Linear(before, after, dtype=torch.float32) for before, after in zip(widths, widths[1:])]
-        parts = [part for layer in layers for part in (torch.nn.init.xavier_uniform_(layer.weight), torch.zeros_like(layer.bias))]
+        sizes = zip(widths, widths[1:])
+        layers = [torch.nn.Linear(before, after, dtype=torch.float32) for before, after in sizes]
+        parts = []
+        for layer in layers: parts += [torch.nn.init.xavier_uniform_(layer.weight), torch.zeros_like(layer.bias)]
     return torch.cat([part.detach().ravel() for part in parts]).to(dtype)
 
 # %% ../../nbs/07_trial/06_jets.ipynb #117f57b4
-def _unpack(theta, widths): # matrix and bias of each layer
+def _unpack(theta, widths):
+    "Matrix and bias of each layer."
     place = 0
     for before, after in zip(widths, widths[1:]):
-        yield theta[place:place + after*before].reshape(after, before), theta[place + after*before:place + after*(before + 1)]
-        place += after*(before + 1)
+        middle, end = place + after*before, place + after*(before + 1)
+        yield theta[place:middle].reshape(after, before), theta[middle:end]
+        place = end
 
-def _first_rows(points, plan): # the jet of the inputs
+def _first_rows(points, plan):
+    "The jet of the inputs."
     rows = points.new_zeros((plan.rows, *points.shape))
     rows[0] = points
-    for direction, start in zip(plan.directions, np.cumsum((1, *plan.orders))): rows[start] = points.new_tensor(direction)[:, None]
+    starts = np.cumsum((1, *plan.orders))
+    for direction, start in zip(plan.directions, starts):
+        rows[start] = points.new_tensor(direction)[:, None]
     return rows
 
 # %% ../../nbs/07_trial/06_jets.ipynb #a6bb68d2
-def _tanh_rows(a, plan): # the series along each line, which share their first coefficient
-    lines = [tanh_series([a[0], *a[end - order:end]]) for order, end in zip(plan.orders, 1 + np.cumsum(plan.orders))]
+def _tanh_rows(a, plan):
+    "The series of tanh along each line; they share their first coefficient."
+    ends = 1 + np.cumsum(plan.orders)
+    lines = [tanh_series([a[0], *a[end - order:end]]) for order, end in zip(plan.orders, ends)]
     return torch.stack([torch.tanh(a[0]), *(row for line in lines for row in line[1:])])
 
 # %% ../../nbs/07_trial/06_jets.ipynb #0d2638f9
@@ -135,6 +167,7 @@ _BLOCK = 128
 _compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 def _table(order, dtype):
+    "Ratios of whole numbers, and two constants of the tangent, in the precision of the points."
     k = np.arange(max(order, 13) + 1)
     table = k[:, None]/np.maximum(k, 1)
     table[0, :2] = -20, 1/64
@@ -143,87 +176,124 @@ def _table(order, dtype):
 # %% ../../nbs/07_trial/06_jets.ipynb #67a68a34
 @_compiled
 def _tanh(a, y, table):
+    "The hyperbolic tangent of a block."
     lowest, scale, one = table[0, 0], table[0, 1], table[1, 1]
     for i in range(_BLOCK):
         z = -abs(a[i])
-        z = (lowest if z < lowest else z)*scale
+        if z < lowest: z = lowest
+        z = z*scale
         m = z*table[1, 13]
-        for n in range(12, 0, -1): m = (m + one)*z*table[1, n]
-        for _ in range(7): m = m*(m + one + one)
+        for n in range(12, 0, -1):
+            m = (m + one)*z*table[1, n]
+        for _ in range(7):
+            m = m*(m + one + one)
         m = -m/(m + one + one)
         y[i] = m if a[i] >= 0 else -m
 
 # %% ../../nbs/07_trial/06_jets.ipynb #40d310a9
 @_compiled
-def _square_series(y, s, first, k): # s_k of one neuron
-    out, y0, yk = s[first + k], y[0], y[first + k]
-    for i in range(_BLOCK): out[i] = -y0[i]*yk[i]
+def _square_series(y, s, first, k):
+    "s_k of one neuron."
+    out = s[first + k]
+    y0, yk = y[0], y[first + k]
+    for i in range(_BLOCK):
+        out[i] = -y0[i]*yk[i]
     for j in range(1, (k + 1)//2):
         p, q = y[first + j], y[first + k - j]
-        for i in range(_BLOCK): out[i] -= p[i]*q[i]
-    for i in range(_BLOCK): out[i] += out[i]
+        for i in range(_BLOCK):
+            out[i] -= p[i]*q[i]
+    for i in range(_BLOCK):
+        out[i] += out[i]
     if k % 2 == 0:
         p = y[first + k//2]
-        for i in range(_BLOCK): out[i] -= p[i]*p[i]
+        for i in range(_BLOCK):
+            out[i] -= p[i]*p[i]
 
 # %% ../../nbs/07_trial/06_jets.ipynb #171a6b5f
 @_compiled
-def _tanh_forward(a, y, s, orders, table): # one neuron: rows × points
+def _tanh_forward(a, y, s, orders, table):
+    "The series of one neuron, rows × points."
     _tanh(a[0], y[0], table)
-    y0, s0, one = y[0], s[0], table[1, 1]
-    for i in range(_BLOCK): s0[i] = one - y0[i]*y0[i]
+    y0, s0 = y[0], s[0]
+    one = table[1, 1]
+    for i in range(_BLOCK):
+        s0[i] = one - y0[i]*y0[i]
     first = 0 # row of coefficient k along this line: first + k
     for order in orders:
         for k in range(1, order + 1):
             out, ak = y[first + k], a[first + k]
-            for i in range(_BLOCK): out[i] = ak[i]*s0[i]
+            for i in range(_BLOCK):
+                out[i] = ak[i]*s0[i]
             for j in range(1, k):
-                ratio, p, q = table[j, k], a[first + j], s[first + k - j]
-                for i in range(_BLOCK): out[i] += ratio*p[i]*q[i]
+                ratio = table[j, k]
+                p, q = a[first + j], s[first + k - j]
+                for i in range(_BLOCK):
+                    out[i] += ratio*p[i]*q[i]
             if k < order: _square_series(y, s, first, k)
         first += order
 
 # %% ../../nbs/07_trial/06_jets.ipynb #60f891bc
 @_compiled
-def _square_backward(y, gy, gs, first, k): # from s_k to y
-    g, y0, yk, g0, gk = gs[first + k], y[0], y[first + k], gy[0], gy[first + k]
-    for i in range(_BLOCK): g[i] = -g[i] - g[i]
-    for i in range(_BLOCK): g0[i] += g[i]*yk[i]
-    for i in range(_BLOCK): gk[i] += g[i]*y0[i]
+def _square_backward(y, gy, gs, first, k):
+    "From s_k to y."
+    g = gs[first + k]
+    y0, yk = y[0], y[first + k]
+    g0, gk = gy[0], gy[first + k]
+    for i in range(_BLOCK):
+        g[i] = -g[i] - g[i]
+    for i in range(_BLOCK):
+        g0[i] += g[i]*yk[i]
+    for i in range(_BLOCK):
+        gk[i] += g[i]*y0[i]
     for j in range(1, (k + 1)//2):
-        p, q, gp, gq = y[first + j], y[first + k - j], gy[first + j], gy[first + k - j]
-        for i in range(_BLOCK): gp[i] += g[i]*q[i]
-        for i in range(_BLOCK): gq[i] += g[i]*p[i]
+        p, q = y[first + j], y[first + k - j]
+        gp, gq = gy[first + j], gy[first + k - j]
+        for i in range(_BLOCK):
+            gp[i] += g[i]*q[i]
+        for i in range(_BLOCK):
+            gq[i] += g[i]*p[i]
     if k % 2 == 0:
         p, gp = y[first + k//2], gy[first + k//2]
-        for i in range(_BLOCK): gp[i] += g[i]*p[i]
+        for i in range(_BLOCK):
+            gp[i] += g[i]*p[i]
 
 # %% ../../nbs/07_trial/06_jets.ipynb #a3ef776c
 @_compiled
-def _tanh_backward(a, y, s, gy, gs, ga, orders, table): # one neuron; gy is used up
+def _tanh_backward(a, y, s, gy, gs, ga, orders, table):
+    "From y to a, for one neuron; gy is used up."
     gs[:] = 0
-    y0, s0, g0, gs0, ga0, two = y[0], s[0], gy[0], gs[0], ga[0], table[2, 1]
+    y0, s0 = y[0], s[0]
+    g0, gs0, ga0 = gy[0], gs[0], ga[0]
+    two = table[2, 1]
     first = 0
     for order in orders:
         for k in range(order, 0, -1):
             if k < order: _square_backward(y, gy, gs, first, k)
             g, ak, out = gy[first + k], a[first + k], ga[first + k]
-            for i in range(_BLOCK): out[i] = g[i]*s0[i]
-            for i in range(_BLOCK): gs0[i] += g[i]*ak[i]
+            for i in range(_BLOCK):
+                out[i] = g[i]*s0[i]
+            for i in range(_BLOCK):
+                gs0[i] += g[i]*ak[i]
             for j in range(1, k):
-                ratio, p, out = table[j, k], a[first + j], gs[first + k - j]
-                for i in range(_BLOCK): out[i] += ratio*g[i]*p[i]
+                ratio = table[j, k]
+                p, out = a[first + j], gs[first + k - j]
+                for i in range(_BLOCK):
+                    out[i] += ratio*g[i]*p[i]
         for k in range(2, order + 1):
             g = gy[first + k]
             for j in range(1, k):
-                ratio, q, out = table[j, k], s[first + k - j], ga[first + j]
-                for i in range(_BLOCK): out[i] += ratio*g[i]*q[i]
+                ratio = table[j, k]
+                q, out = s[first + k - j], ga[first + j]
+                for i in range(_BLOCK):
+                    out[i] += ratio*g[i]*q[i]
         first += order
-    for i in range(_BLOCK): ga0[i] = (g0[i] - two*gs0[i]*y0[i])*s0[i]
+    for i in range(_BLOCK):
+        ga0[i] = (g0[i] - two*gs0[i]*y0[i])*s0[i]
 
 # %% ../../nbs/07_trial/06_jets.ipynb #192c651e
 @_compiled
 def _linear_forward(matrix, bias, y, a):
+    "One linear layer."
     for m in range(matrix.shape[0]):
         for row in range(a.shape[1]):
             out = a[m, row]
@@ -231,22 +301,27 @@ def _linear_forward(matrix, bias, y, a):
             if row == 0: out[:] = bias[m]
             for n in range(matrix.shape[1]):
                 w, v = matrix[m, n], y[n, row]
-                for i in range(_BLOCK): out[i] += w*v[i]
+                for i in range(_BLOCK):
+                    out[i] += w*v[i]
 
 # %% ../../nbs/07_trial/06_jets.ipynb #8111e344
 @_compiled
-def _sum(values): # of a block, which is used up
+def _sum(values):
+    "The sum of a block, which is used up."
     half = _BLOCK//2
     while half > 4:
-        for i in range(half): values[i] += values[half + i]
+        for i in range(half):
+            values[i] += values[half + i]
         half //= 2
     total = values[0]
-    for i in range(1, 2*half): total += values[i]
+    for i in range(1, 2*half):
+        total += values[i]
     return total
 
 # %% ../../nbs/07_trial/06_jets.ipynb #abb1f4e6
 @_compiled
 def _linear_backward(matrix, y, ga, gy, gmatrix, gbias):
+    "From the values after a linear layer to those before it, and to its weights."
     products = np.empty(_BLOCK, matrix.dtype)
     for n in range(matrix.shape[1]):
         gy[n] = 0
@@ -254,9 +329,12 @@ def _linear_backward(matrix, y, ga, gy, gmatrix, gbias):
             w = matrix[m, n]
             products[:] = 0
             for row in range(ga.shape[1]):
-                v, p, out = ga[m, row], y[n, row], gy[n, row]
-                for i in range(_BLOCK): out[i] += w*v[i]
-                for i in range(_BLOCK): products[i] += v[i]*p[i]
+                v, p = ga[m, row], y[n, row]
+                out = gy[n, row]
+                for i in range(_BLOCK):
+                    out[i] += w*v[i]
+                for i in range(_BLOCK):
+                    products[i] += v[i]*p[i]
             gmatrix[m, n] += _sum(products)
     for m in range(matrix.shape[0]):
         products[:] = ga[m, 0]
@@ -264,34 +342,43 @@ def _linear_backward(matrix, y, ga, gy, gmatrix, gbias):
 
 # %% ../../nbs/07_trial/06_jets.ipynb #498df819
 @_compiled
-def _layer(theta, widths, layer): # views of its matrix and bias
+def _layer(theta, widths, layer):
+    "Views of the matrix and the bias of a layer."
     place = 0
-    for i in range(1, layer): place += (widths[i - 1] + 1)*widths[i]
+    for i in range(1, layer):
+        place += (widths[i - 1] + 1)*widths[i]
     before, after = widths[layer - 1], widths[layer]
-    return theta[place:place + after*before].reshape(after, before), theta[place + after*before:place + after*(before + 1)]
+    middle, end = place + after*before, place + after*(before + 1)
+    return theta[place:middle].reshape(after, before), theta[middle:end]
 
 # %% ../../nbs/07_trial/06_jets.ipynb #5b23d50a
 @_compiled
-def _block_forward(theta, widths, orders, table, a, y, s): # the output is the last of a
+def _block_forward(theta, widths, orders, table, a, y, s):
+    "A block through all layers; the output is the last of a."
     for layer in range(1, len(widths)):
         matrix, bias = _layer(theta, widths, layer)
         _linear_forward(matrix, bias, y[layer - 1], a[layer])
-        if layer + 1 < len(widths):
-            for n in range(widths[layer]): _tanh_forward(a[layer, n], y[layer, n], s[layer, n], orders, table)
+        if layer + 1 == len(widths): break
+        for n in range(widths[layer]):
+            _tanh_forward(a[layer, n], y[layer, n], s[layer, n], orders, table)
 
 # %% ../../nbs/07_trial/06_jets.ipynb #6f07d883
 @_compiled
-def _block_backward(theta, widths, orders, table, a, y, s, ga, gy, gs, gradient): # ga comes with that of the output
+def _block_backward(theta, widths, orders, table, a, y, s, ga, gy, gs, gradient):
+    "A block back through all layers; ga comes with what is felt of the output."
     for layer in range(len(widths) - 1, 0, -1):
         matrix, bias = _layer(theta, widths, layer)
         gmatrix, gbias = _layer(gradient, widths, layer)
         _linear_backward(matrix, y[layer - 1], ga, gy, gmatrix, gbias)
-        if layer > 1:
-            for n in range(widths[layer - 1]): _tanh_backward(a[layer - 1, n], y[layer - 1, n], s[layer - 1, n], gy[n], gs, ga[n], orders, table)
+        if layer == 1: break
+        below = layer - 1
+        for n in range(widths[below]):
+            _tanh_backward(a[below, n], y[below, n], s[below, n], gy[n], gs, ga[n], orders, table)
 
 # %% ../../nbs/07_trial/06_jets.ipynb #d9b7f5a2
 @_compiled
-def _load(points, rows, start, y): # a block of points, with zeros after the last, into the input
+def _load(points, rows, start, y):
+    "A block of points, with zeros after the last, into the input."
     count = min(_BLOCK, points.shape[1] - start)
     for d in range(points.shape[0]):
         y[0, d, 1:] = rows[1:, d].copy().reshape(-1, 1)
@@ -300,44 +387,75 @@ def _load(points, rows, start, y): # a block of points, with zeros after the las
 
 # %% ../../nbs/07_trial/06_jets.ipynb #04f12814
 @_compiled
-def _all_forward(theta, widths, orders, table, points, rows, out): # out: rows × outputs × points
+def _all_forward(theta, widths, orders, table, points, rows, out):
+    "All blocks through the network, into `out`: rows × outputs × points."
     shape = (len(widths), widths.max(), rows.shape[0], _BLOCK)
-    a, y, s = np.zeros(shape, points.dtype), np.zeros(shape, points.dtype), np.zeros(shape, points.dtype)
+    a = np.zeros(shape, points.dtype)
+    y = np.zeros(shape, points.dtype)
+    s = np.zeros(shape, points.dtype)
     for start in range(0, points.shape[1], _BLOCK):
         count = _load(points, rows, start, y)
         _block_forward(theta, widths, orders, table, a, y, s)
         for row in range(out.shape[0]):
-            for m in range(out.shape[1]): out[row, m, start:start + count] = a[-1, m, row, :count]
+            for m in range(out.shape[1]):
+                out[row, m, start:start + count] = a[-1, m, row, :count]
 
 # %% ../../nbs/07_trial/06_jets.ipynb #9bfbc943
 @_compiled
 def _all_backward(theta, widths, orders, table, points, rows, gout, gradient):
+    "All blocks back through the network; what the loss feels of each weight is added to `gradient`."
     shape = (len(widths), widths.max(), rows.shape[0], _BLOCK)
-    a, y, s = np.zeros(shape, points.dtype), np.zeros(shape, points.dtype), np.zeros(shape, points.dtype)
-    ga, gy, gs = np.zeros(shape[1:], points.dtype), np.zeros(shape[1:], points.dtype), np.zeros(shape[2:], points.dtype)
+    a = np.zeros(shape, points.dtype)
+    y = np.zeros(shape, points.dtype)
+    s = np.zeros(shape, points.dtype)
+    ga = np.zeros(shape[1:], points.dtype)
+    gy = np.zeros(shape[1:], points.dtype)
+    gs = np.zeros(shape[2:], points.dtype)
     for start in range(0, points.shape[1], _BLOCK):
         count = _load(points, rows, start, y)
         _block_forward(theta, widths, orders, table, a, y, s)
         ga[:] = 0
         for row in range(gout.shape[0]):
-            for m in range(gout.shape[1]): ga[m, row, :count] = gout[row, m, start:start + count]
+            for m in range(gout.shape[1]):
+                ga[m, row, :count] = gout[row, m, start:start + count]
         _block_backward(theta, widths, orders, table, a, y, s, ga, gy, gs, gradient)
 
 # %% ../../nbs/07_trial/06_jets.ipynb #6652a34b
+class _Problem(NamedTuple):
+    "What the compiled loops ask for, as arrays."
+    theta: np.ndarray # weights
+    widths: np.ndarray # neurons of each layer
+    orders: np.ndarray # highest coefficient along each line
+    table: np.ndarray # ratios of whole numbers
+    points: np.ndarray # inputs × points
+    rows: np.ndarray # jet of the inputs at one point: rows × inputs
+
+def _as_problem(theta, points, widths, plan):
+    "Tensors as the arrays that they are made of."
+    order = max(plan.orders, default=0)
+    return _Problem(
+        theta=theta.detach().numpy(), widths=np.array(widths, np.int64), orders=np.array(plan.orders, np.int64),
+        table=_table(order, points.numpy().dtype), points=points.contiguous().numpy(),
+        rows=_first_rows(points[:, :1], plan)[:, :, 0].numpy(),
+    )
+
+# %% ../../nbs/07_trial/06_jets.ipynb #426ff75e
 class _Compiled(torch.autograd.Function):
+    "Jets by the compiled loops, with their gradient."
     @staticmethod
     def forward(ctx, theta, points, widths, plan):
-        arrays = theta.detach().numpy(), np.array(widths, np.int64), np.array(plan.orders, np.int64), _table(max(plan.orders, default=0), points.numpy().dtype)
-        ctx.arguments = *arrays, points.contiguous().numpy(), _first_rows(points[:, :1], plan)[:, :, 0].numpy()
-        out = np.empty((plan.rows, widths[-1], points.shape[1]), points.numpy().dtype)
-        _all_forward(*ctx.arguments, out)
+        "The jets, rows × outputs × points."
+        ctx.problem = problem = _as_problem(theta, points, widths, plan)
+        out = np.empty((plan.rows, widths[-1], points.shape[1]), problem.points.dtype)
+        _all_forward(*problem, out)
         return torch.from_numpy(out)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gout):
-        gradient = np.zeros(len(ctx.arguments[0]))
-        _all_backward(*ctx.arguments, gout.contiguous().numpy(), gradient)
+        "What a loss feels of the weights."
+        gradient = np.zeros(len(ctx.problem.theta))
+        _all_backward(*ctx.problem, gout.contiguous().numpy(), gradient)
         return torch.from_numpy(gradient).to(gout.dtype), None, None, None
 
 # %% ../../nbs/07_trial/06_jets.ipynb #8edb6f49
@@ -348,10 +466,16 @@ def jets(
     plan: Plan,
 ): # rows × outputs × points
     "Taylor coefficients of a tanh network along the lines of a plan, differentiable with respect to the weights."
-    if len(theta) != count_weights(widths): raise ValueError(f"`theta` has {len(theta)} weights; a network of widths {tuple(widths)} has {count_weights(widths)}.")
-    if len(points) != widths[0]: raise ValueError(f"`points` has {len(points)} rows; the network has {widths[0]} inputs.")
-    if points.requires_grad: raise ValueError("`points` asks for gradients; jets are differentiable with respect to the weights only.")
-    return (_Compiled.apply if points.device.type == "cpu" else plain_jets)(theta, points, tuple(widths), plan)
+    count = count_weights(widths)
+    if len(theta) != count:
+        raise ArgumentError("theta", f"has {len(theta)} weights", f"a network of widths {tuple(widths)} has {count}")
+    if len(points) != widths[0]:
+        raise ArgumentError("points", f"has {len(points)} rows", f"the network has {widths[0]} inputs")
+    if points.requires_grad:
+        remedy = "jets are differentiable with respect to the weights only"
+        raise ArgumentError("points", "asks for gradients", remedy)
+    way = _Compiled.apply if points.device.type == "cpu" else plain_jets
+    return way(theta, points, tuple(widths), plan)
 
 # %% ../../nbs/07_trial/06_jets.ipynb #502c7069
 def derivatives(
@@ -362,8 +486,12 @@ def derivatives(
     scale: dict = None, # input → factor by which it was scaled
 ) -> dict: # derivative → outputs × points
     "Derivatives of a tanh network at all points."
-    rows, scale = jets(theta, points, widths, plan), scale or {}
-    return {word: prod(scale.get(axis, 1.0) for axis in word)*sum(factor*rows[row] for row, factor in parts) for word, parts in plan.parts.items()}
+    rows = jets(theta, points, widths, plan)
+    factors = scale or {}
+    def combined(word):
+        stretch = prod(factors.get(axis, 1.0) for axis in word)
+        return stretch*sum(factor*rows[row] for row, factor in plan.parts[word])
+    return {word: combined(word) for word in plan.parts}
 
 # %% ../../nbs/07_trial/06_jets.ipynb #262d51cc
 def nested_derivatives(
@@ -376,9 +504,13 @@ def nested_derivatives(
     "The same by differentiating again and again; slow, to compare with."
     inputs = {axis: values.clone().requires_grad_() for axis, values in zip(axes, points)}
     hidden = torch.stack(list(inputs.values()))
-    for layer, (matrix, bias) in enumerate(_unpack(theta, widths)): hidden = matrix @ (torch.tanh(hidden) if layer else hidden) + bias[:, None]
+    for layer, (matrix, bias) in enumerate(_unpack(theta, widths)):
+        if layer: hidden = torch.tanh(hidden)
+        hidden = matrix @ hidden + bias[:, None]
     found = {"": hidden[0]}
     def differentiate(word):
-        if word not in found: found[word] = torch.autograd.grad(differentiate(word[:-1]).sum(), inputs[word[-1]], create_graph=True)[0]
+        if word not in found:
+            lower = differentiate(word[:-1])
+            found[word] = torch.autograd.grad(lower.sum(), inputs[word[-1]], create_graph=True)[0]
         return found[word]
     return {word: differentiate(word) for word in words}

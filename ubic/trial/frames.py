@@ -81,6 +81,7 @@ def _value_at_cuts(u, axis, weights, shifts):
     "The value of the straight line on one side of each cut."
     return sum(weight*np.roll(u, shift, axis) for weight, shift in zip(weights, shifts))
 
+# %% ../../nbs/07_trial/02_frames.ipynb #895bde5d
 def _misfits(u, axis, reach):
     "Mean square misfit of lines of `reach` points at every cut along an axis; the first is the seam."
     weights = _weights_at_cut(reach)
@@ -95,6 +96,7 @@ def _reaches(n):
     lengths = [3*2**i for i in range(20)]
     return [reach for reach in lengths if reach == 3 or reach <= n//40]
 
+# %% ../../nbs/07_trial/02_frames.ipynb #2c9535d0
 def _seam(u, axis):
     "By how much the seam stands out of the median cut, in units of the worst other cut."
     n, found = u.shape[axis], []

@@ -47,6 +47,7 @@ def _share(direction, beta):
     ways = factorial(sum(beta))/prod(map(factorial, beta))
     return ways*prod(d**b for d, b in zip(direction, beta))
 
+# %% ../../nbs/07_trial/06_jets.ipynb #a16255ac
 def _polarize(exponents):
     "Directions with the weights of their highest derivatives, which add up to the mixed one."
     betas = _exponents(len(exponents), sum(exponents))
@@ -131,6 +132,7 @@ def _unpack(theta, widths):
         yield theta[place:middle].reshape(after, before), theta[middle:end]
         place = end
 
+# %% ../../nbs/07_trial/06_jets.ipynb #eeb33c6d
 def _first_rows(points, plan):
     "The jet of the inputs."
     rows = points.new_zeros((plan.rows, *points.shape))

@@ -74,6 +74,7 @@ class _Sum:
     pieces: list # pairs (term inside, coefficient)
     uses: list # pairs (number of the equation, factor)
 
+# %% ../../nbs/07_trial/04_spectral.ipynb #1d3cdd06
 def _products(target, terms):
     "The terms to compute on the grid, taken to pieces."
     for term, coefficient in terms.items():
@@ -130,6 +131,7 @@ def _circle_mean(function, z, points=64):
     total = sum(function(z + np.exp(angle)) for angle in angles)/points
     return total if np.iscomplexobj(z) else total.real
 
+# %% ../../nbs/07_trial/04_spectral.ipynb #507fb74d
 def _phi(z): return (np.exp(z/2) - 1)/z # over half a step
 def _f1(z): return (-4 - z + np.exp(z)*(4 - 3*z + z**2))/z**3 # at the beginning
 def _f2(z): return 2*(2 + z + np.exp(z)*(z - 2))/z**3 # in the middle
@@ -184,6 +186,7 @@ def _gap(coarse, fine):
     size = max(np.linalg.norm(finer_state.ravel()), np.finfo(float).tiny)
     return np.linalg.norm((finer_state - state).ravel())/15/size
 
+# %% ../../nbs/07_trial/04_spectral.ipynb #0d97eb46
 def _advance_to_tolerance(v, advance, steps, tolerance):
     "An interval by step doubling: the finer result, its error, and the steps to begin the next interval with."
     coarse = advance(v, steps)
@@ -233,6 +236,7 @@ class _Run(NamedTuple):
     steps: int | None # per output interval; None adapts them
     tolerance: float # of an output interval
 
+# %% ../../nbs/07_trial/04_spectral.ipynb #125f2bb6
 def _read_run(pde, initial, t, steps, tolerance):
     "The arguments of a simulation, checked."
     if steps is not None: steps = check_whole("steps", steps, 1, reason="or None, to adapt them")
@@ -249,6 +253,7 @@ class _Moment(NamedTuple):
     lost: float | None = None # when the solution was lost
     rough: float | None = None # when the tolerance was missed for the first time
 
+# %% ../../nbs/07_trial/04_spectral.ipynb #3ef2cf02
 def _march(run):
     "The moments of a simulation, one for each output time."
     solver, t = Solver(run.equations, run.frame), run.times
@@ -280,6 +285,7 @@ def _read_start(initial, t):
     check_closed(initial)
     return initial.isel(t=0, drop=True), initial.t.values
 
+# %% ../../nbs/07_trial/04_spectral.ipynb #35be2d09
 def _by_dedalus(pde, frame, t, steps):
     "The same run by Dedalus."
     from ubic.trial.engines import dedalus_run

@@ -6,16 +6,16 @@
 __all__ = ['CrossValidation', 'cross_validate', 'plot_cross_validation', 'weak_in_blocks']
 
 # %% ../../nbs/07_trial/10_splits.ipynb #9e248dc9
-import warnings
 from dataclasses import dataclass
 from html import escape
 from inspect import signature
 from itertools import product
+from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 from ..ground.runtime import patch_to
-from ..ground.checks import UbicWarning, as_rng, check_whole
+from ..ground.checks import ArgumentError, ArgumentTypeError, as_rng, check_whole, warn
 from ..ground.results import Result
 from ..data.field import check_field, spacing
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
@@ -24,36 +24,80 @@ from ..weakform.library import read_request, weak
 from ..search.subsets import best_subsets
 
 # %% ../../nbs/07_trial/10_splits.ipynb #54f31159
-def _bic(residuals, size): # of rows × subsets
+def _bic(residuals, size):
+    "BIC of subsets of some sizes, from their residuals, rows × subsets."
     n = len(residuals)
-    return n*(1 + np.log(2*np.pi*np.maximum(np.sum(residuals**2, axis=0), np.finfo(float).tiny)/n)) + size*np.log(n) # a perfect fit has a finite score
+    squares = np.maximum(np.sum(residuals**2, axis=0), np.finfo(float).tiny)
+    return n*(1 + np.log(2*np.pi*squares/n)) + size*np.log(n)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #85e4a8af
-def _validate(system, train, test, max_size, solver): # BIC on both parts, subset by subset, and their sizes
+class _Curves(NamedTuple):
+    "BIC along the path, by the number of terms."
+    sizes: np.ndarray
+    train: np.ndarray # on training rows
+    validation: np.ndarray # on validation rows
+
+# %% ../../nbs/07_trial/10_splits.ipynb #70cffb93
+def _coefficients(system, path):
+    "Coefficients of a path over some of the rows: candidates × subsets."
+    columns = {str(term): j for j, term in enumerate(system.terms)} # terms that vanish on those rows are dropped there
+    coef = np.zeros((system.p, len(path.sizes)))
+    for k, values in enumerate(path.coef):
+        places = [columns[str(term)] for term in path.terms(k)]
+        coef[places, k] = values
+    return coef
+
+# %% ../../nbs/07_trial/10_splits.ipynb #7e2a5923
+def _validate(system, train, test, max_size, solver):
+    "BIC on both parts, subset by subset."
     part = LinearSystem(system.X[train], system.y[train], system.terms, system.target)
     path = best_subsets(part, max_size, solver)
-    columns = {str(term): j for j, term in enumerate(system.terms)} # terms that vanish on the training rows are dropped there
-    coef = np.zeros((system.p, len(path.sizes)))
-    for k, values in enumerate(path.coef): coef[[columns[str(term)] for term in path.terms(k)], k] = values
-    return [_bic(system.y[rows, None] - system.X[rows] @ coef, path.sizes) for rows in (train, test)], path.sizes
+    coef = _coefficients(system, path)
+    def score(rows): return _bic(system.y[rows, None] - system.X[rows] @ coef, path.sizes)
+    return _Curves(path.sizes, score(train), score(test))
 
 # %% ../../nbs/07_trial/10_splits.ipynb #49c61e8f
-def _pairs(splits, system, groups): # of row numbers
-    if splits is None: return [(np.arange(system.n//2), np.arange(system.n//2, system.n))]
+_PAIRS = "pairs (training rows, validation rows), each a list of row numbers"
+
+def _pairs(splits, system, groups):
+    "Pairs of arrays of row numbers."
+    if splits is None:
+        middle = system.n//2
+        return [(np.arange(middle), np.arange(middle, system.n))]
     if hasattr(splits, "split"): return list(splits.split(system.X, system.y, groups))
-    try: pairs = [tuple(np.asarray(rows) for rows in pair) for pair in splits]
-    except ValueError: raise ValueError("`splits` must hold pairs (training rows, validation rows), each a list of row numbers; found something of several lengths.") from None
-    except TypeError: raise TypeError(f"`splits` must be a splitter of scikit-learn or a list of pairs of row numbers, found {type(splits).__name__}.") from None
-    return pairs
+    try: return [tuple(np.asarray(rows) for rows in pair) for pair in splits]
+    except ValueError:
+        raise ArgumentError("splits", f"must hold {_PAIRS}", "found something of several lengths") from None
+    except TypeError:
+        kind = type(splits).__name__
+        found = f"must be a splitter of scikit-learn or a list of pairs of row numbers, found {kind}"
+        raise ArgumentTypeError("splits", found) from None
 
 # %% ../../nbs/07_trial/10_splits.ipynb #3bf5913f
+def _are_rows(rows):
+    "Whether these are row numbers, one at least."
+    return rows.ndim == 1 and rows.dtype.kind in "iu" and len(rows) > 0
+
+def _check_pair(pair, system):
+    "Stop if this is not a pair of lists of row numbers that can be used."
+    if len(pair) != 2 or not all(_are_rows(rows) for rows in pair):
+        raise ArgumentError("splits", f"must hold {_PAIRS} that is not empty")
+    if min(map(np.min, pair)) < 0 or max(map(np.max, pair)) >= system.n:
+        raise ArgumentError("splits", f"has row numbers outside 0 to {system.n - 1}, the rows of the system")
+    train, validation = pair
+    twice = len(np.intersect1d(train, validation))
+    if twice:
+        found = f"has {twice} rows for training and validation at once"
+        raise ArgumentError("splits", found, "each row may be in one part only")
+    if len(train) <= system.p:
+        found = f"leaves {len(train)} rows for training, and there are {system.p} candidates"
+        raise ArgumentError("splits", found, "give more rows than candidates")
+
+# %% ../../nbs/07_trial/10_splits.ipynb #b0c8b74c
 def _check_pairs(pairs, system):
-    if not pairs: raise ValueError("`splits` is empty; give at least one pair of row numbers.")
-    for pair in pairs:
-        if len(pair) != 2 or any(rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows) for rows in pair): raise ValueError("`splits` must hold pairs (training rows, validation rows), each a list of row numbers that is not empty.")
-        if min(map(np.min, pair)) < 0 or max(map(np.max, pair)) >= system.n: raise ValueError(f"`splits` has row numbers outside 0 to {system.n - 1}, the rows of the system.")
-        if len(np.intersect1d(*pair)): raise ValueError(f"`splits` has {len(np.intersect1d(*pair))} rows for training and validation at once; each row may be in one part only.")
-        if len(pair[0]) <= system.p: raise ValueError(f"`splits` leaves {len(pair[0])} rows for training, and there are {system.p} candidates; give more rows than candidates.")
+    "Pairs of row numbers that can be used, or an error."
+    if not pairs: raise ArgumentError("splits", "is empty", "give at least one pair of row numbers")
+    for pair in pairs: _check_pair(pair, system)
     return pairs
 
 # %% ../../nbs/07_trial/10_splits.ipynb #82e699ed
@@ -66,22 +110,46 @@ class CrossValidation(Result):
     target: str
 
     @property
-    def size(self): return int(self.sizes[np.argmin(self.validation.mean(axis=0))])
+    def size(self): # with the least mean BIC on validation rows
+        return int(self.sizes[np.argmin(self.validation.mean(axis=0))])
+
     @property
-    def train_size(self): return int(self.sizes[np.argmin(self.train.mean(axis=0))])
+    def train_size(self): # with the least mean BIC on training rows
+        return int(self.sizes[np.argmin(self.train.mean(axis=0))])
+
     @property
-    def chosen(self): return self.sizes[np.argmin(self.validation, axis=1)] # by each split alone
+    def chosen(self): # by each split alone
+        return self.sizes[np.argmin(self.validation, axis=1)]
 
     def table(self) -> pd.DataFrame:
         "One row per size: mean BIC on both parts, and how many splits alone would choose it."
         votes = [int(np.sum(self.chosen == size)) for size in self.sizes]
-        return pd.DataFrame({"training": self.train.mean(axis=0), "validation": self.validation.mean(axis=0), "splits": votes}, index=pd.Index(self.sizes, name="size"))
+        columns = {"training": self.train.mean(axis=0), "validation": self.validation.mean(axis=0), "splits": votes}
+        return pd.DataFrame(columns, index=pd.Index(self.sizes, name="size"))
 
-    def __repr__(self): return f"CrossValidation({self.target}: size {self.size} on validation rows, {self.train_size} on training rows, {len(self.train)} split{'s' if len(self.train) > 1 else ''})"
+    def __repr__(self):
+        splits = "1 split" if len(self.train) == 1 else f"{len(self.train)} splits"
+        sizes = f"size {self.size} on validation rows, {self.train_size} on training rows"
+        return f"CrossValidation({self.target}: {sizes}, {splits})"
 
-    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
+    def _repr_html_(self):
+        "The line above its table."
+        return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
 
 # %% ../../nbs/07_trial/10_splits.ipynb #c1c04aa0
+def _check_request(system, splits, groups):
+    "Stop if the arguments are of a wrong kind."
+    if not isinstance(system, LinearSystem):
+        found = f"must be a LinearSystem, found {type(system).__name__}"
+        raise ArgumentTypeError("system", found, "make one with ubic.LinearSystem(X, y, terms)")
+    if isinstance(splits, str):
+        found = f"must be a splitter of scikit-learn or a list of pairs of row numbers, found {splits!r}"
+        raise ArgumentTypeError("splits", found)
+    if groups is not None and np.shape(groups) != (system.n,):
+        found = f"has shape {np.shape(groups)} for {system.n} rows"
+        raise ArgumentError("groups", found, "give one label per row")
+
+# %% ../../nbs/07_trial/10_splits.ipynb #b97373a4
 def cross_validate(
     system: LinearSystem, # with its rows
     splits=None, # splitter of scikit-learn, or pairs of row numbers; None: first half against second half
@@ -90,16 +158,27 @@ def cross_validate(
     solver: str = "exact", # of the best-subset problem
 ) -> CrossValidation:
     "Best subsets on training rows, scored on validation rows."
-    if not isinstance(system, LinearSystem): raise TypeError(f"`system` must be a LinearSystem, found {type(system).__name__}; make one with ubic.LinearSystem(X, y, terms).")
-    if isinstance(splits, str): raise TypeError(f"`splits` must be a splitter of scikit-learn or a list of pairs of row numbers, found {splits!r}.")
-    if groups is not None and np.shape(groups) != (system.n,): raise ValueError(f"`groups` has shape {np.shape(groups)} for {system.n} rows; give one label per row.")
+    _check_request(system, splits, groups)
     pairs = _check_pairs(_pairs(splits, system, groups), system)
-    found = [_validate(system, train, test, max_size, solver) for train, test in tqdm(pairs, desc="splits", leave=False, delay=2)]
-    shortest = min(len(sizes) for _, sizes in found) # dependent terms may shorten a path
-    train, validation = np.swapaxes([[curve[:shortest] for curve in curves] for curves, _ in found], 0, 1)
-    return CrossValidation(found[0][1][:shortest], train, validation, system.target)
+    found = []
+    for train, test in tqdm(pairs, desc="splits", leave=False, delay=2):
+        found.append(_validate(system, train, test, max_size, solver))
+    shortest = min(len(curves.sizes) for curves in found) # dependent terms may shorten a path
+    train = np.array([curves.train[:shortest] for curves in found])
+    validation = np.array([curves.validation[:shortest] for curves in found])
+    return CrossValidation(found[0].sizes[:shortest], train, validation, system.target)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #438cde31
+def _plot_part(ax, sizes, values, color, style, label):
+    "Single splits as thin lines, their mean as a thick one, and a ring around its least value."
+    mean = values.mean(axis=0)
+    least = np.argmin(mean)
+    if len(values) > 1: ax.plot(sizes, values.T, color=color, linewidth=0.6, alpha=0.25)
+    ax.plot(sizes, mean, style, color=color, markersize=4, label=f"{label}: {sizes[least]}")
+    ring = {"markersize": 12, "markerfacecolor": "none", "markeredgecolor": color, "markeredgewidth": 1.5}
+    ax.plot(sizes[least], mean[least], "o", **ring)
+
+# %% ../../nbs/07_trial/10_splits.ipynb #0b191f2d
 def plot_cross_validation(
     validation: CrossValidation,
     ax=None, # matplotlib axes; new ones when absent
@@ -107,53 +186,89 @@ def plot_cross_validation(
     "BIC on training and validation rows against the support size."
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(4.2, 2.8), layout="constrained")
-    for values, color, style, label in ((validation.train, "#0072B2", "s--", "training"), (validation.validation, "#D55E00", "o-", "validation")):
-        mean, least = values.mean(axis=0), np.argmin(values.mean(axis=0))
-        if len(values) > 1: ax.plot(validation.sizes, values.T, color=color, linewidth=0.6, alpha=0.25)
-        ax.plot(validation.sizes, mean, style, color=color, markersize=4, label=f"{label}: {validation.sizes[least]}")
-        ax.plot(validation.sizes[least], mean[least], "o", markersize=12, markerfacecolor="none", markeredgecolor=color, markeredgewidth=1.5)
+    _plot_part(ax, validation.sizes, validation.train, "#0072B2", "s--", "training")
+    _plot_part(ax, validation.sizes, validation.validation, "#D55E00", "o-", "validation")
     ax.set(xlabel="support size $s_k$", ylabel="BIC")
     ax.set_xticks(validation.sizes)
     ax.legend(framealpha=0.85, edgecolor="none")
     return ax
 
+# %% ../../nbs/07_trial/10_splits.ipynb #350be12f
 @patch_to(CrossValidation)
-def plot(self, ax=None):
+def plot(
+    self,
+    ax=None, # matplotlib axes; new ones when absent
+):
     "BIC on training and validation rows against the support size."
     return plot_cross_validation(self, ax)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #42cf3412
-def _cuts(size, parts): # slices of nearly equal length
+def _cuts(size, parts):
+    "Slices of nearly equal length."
     ends = np.linspace(0, size, parts + 1).round().astype(int)
     return [slice(int(a), int(b)) for a, b in zip(ends, ends[1:])]
 
-def _parts(blocks, field): # dim → number
+# %% ../../nbs/07_trial/10_splits.ipynb #d259a3f0
+def _blocks_along(blocks, field):
+    "The number of blocks along each axis."
     counts = dict(blocks) if hasattr(blocks, "items") else dict.fromkeys(field.sizes, blocks)
     for dim, number in counts.items():
-        if dim not in field.sizes: raise ValueError(f"`blocks` has no axis {dim!r} to go to; the axes are {', '.join(map(str, field.sizes))}.")
+        if dim not in field.sizes:
+            remedy = f"the axes are {', '.join(map(str, field.sizes))}"
+            raise ArgumentError("blocks", f"has no axis {dim!r} to go to", remedy)
         check_whole("blocks", number, 1, field.sizes[dim]//2, f"along {dim}")
-    if np.prod(list(counts.values())) < 2: raise ValueError("`blocks` leaves the field in one piece; give at least two along some axis.")
+    if np.prod(list(counts.values())) < 2:
+        raise ArgumentError("blocks", "leaves the field in one piece", "give at least two along some axis")
     return counts
 
 # %% ../../nbs/07_trial/10_splits.ipynb #1736ad7f
-def _common_width(field, counts, orders): # of the boxes in all blocks
+def _common_width(field, counts, derivative_order, time_order):
+    "The half-width of the boxes in all blocks, in units of each axis."
     widths = {}
-    for dim, (points, _) in automatic_box(field, *orders).items():
+    for dim, (points, _) in automatic_box(field, derivative_order, time_order).items():
         size = field.sizes[dim]//counts.get(dim, 1)
-        if int(0.3*size) < FEWEST_POINTS: raise ValueError(f"`blocks` leaves {size} points along {dim}, and boxes need {int(np.ceil(FEWEST_POINTS/0.3))}; give fewer blocks.")
-        widths[dim] = min(points, int(0.3*size))*spacing(field, dim)
+        most = int(0.3*size)
+        if most < FEWEST_POINTS:
+            found = f"leaves {size} points along {dim}, and boxes need {int(np.ceil(FEWEST_POINTS/0.3))}"
+            raise ArgumentError("blocks", found, "give fewer blocks")
+        widths[dim] = min(points, most)*spacing(field, dim)
     return widths
 
 # %% ../../nbs/07_trial/10_splits.ipynb #ce66824e
-def _orders(field, target, settings): # highest derivatives in space and time
-    defaults = {name: parameter.default for name, parameter in signature(weak).parameters.items() if name in signature(read_request).parameters}
-    targets, terms = read_request(as_survey(field), **{name: settings.get(name, value) for name, value in defaults.items() if name != "target"}, target=target)
+def _orders(field, target, settings):
+    "The highest derivatives in space and in time that a system with these settings has."
+    asked = signature(read_request).parameters
+    defaults = {name: one.default for name, one in signature(weak).parameters.items() if name in asked}
+    request = {name: settings.get(name, default) for name, default in defaults.items()}
+    targets, terms = read_request(as_survey(field), **request | {"target": target})
     return max(term.order for term in terms), targets[0].order
 
-def _moving(pieces): # the blocks in which something happens
-    moving = [piece for piece in pieces if any(float(u.max()) > float(u.min()) for u in piece.data_vars.values())]
-    if 0 < len(moving) < len(pieces): warnings.warn(f"in {len(pieces) - len(moving)} of {len(pieces)} blocks the field is constant; they are left out.", UbicWarning, stacklevel=3)
+# %% ../../nbs/07_trial/10_splits.ipynb #259ac186
+def _moves(piece):
+    "Whether something happens in a block."
+    return any(float(u.max()) > float(u.min()) for u in piece.data_vars.values())
+
+def _moving(pieces):
+    "The blocks in which something happens; all of them if nothing happens anywhere."
+    moving = [piece for piece in pieces if _moves(piece)]
+    if 0 < len(moving) < len(pieces):
+        still = len(pieces) - len(moving)
+        warn(f"in {still} of {len(pieces)} blocks the field is constant; they are left out.")
     return moving or pieces
+
+# %% ../../nbs/07_trial/10_splits.ipynb #f739a463
+def _stacked(systems):
+    "One system with the rows of all, and terms of any."
+    terms = list(dict.fromkeys(term for system in systems for term in system.terms))
+    X = np.zeros((sum(system.n for system in systems), len(terms)))
+    ends = np.cumsum([system.n for system in systems])
+    for system, end in zip(systems, ends):
+        columns = [terms.index(term) for term in system.terms]
+        X[end - system.n:end, columns] = system.X
+    y = np.concatenate([system.y for system in systems])
+    counted = all(system.n_eff for system in systems)
+    n_eff = sum(system.n_eff for system in systems) if counted else None
+    return LinearSystem(X, y, terms, systems[0].target, n_eff)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #1a10e1e5
 def weak_in_blocks(
@@ -164,19 +279,17 @@ def weak_in_blocks(
 ) -> tuple: # `LinearSystem`, and the number of the block of each row
     "A weak-form system whose rows come from separate blocks of a field."
     field = check_field(field)
-    counts = _parts(blocks, field)
-    if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
-    if settings.get("half_width") is None: settings["half_width"] = _common_width(field, counts, _orders(field, target, settings))
-    pieces = [field.isel(dict(zip(counts, cuts))) for cuts in product(*(_cuts(field.sizes[dim], number) for dim, number in counts.items()))]
-    pieces = _moving(pieces)
+    counts = _blocks_along(blocks, field)
+    if target is not None and not isinstance(target, str):
+        raise ArgumentTypeError("target", f"is {target!r}", "name one unknown")
+    if settings.get("half_width") is None:
+        derivative_order, time_order = _orders(field, target, settings)
+        settings["half_width"] = _common_width(field, counts, derivative_order, time_order)
+    cuts = [_cuts(field.sizes[dim], number) for dim, number in counts.items()]
+    pieces = _moving([field.isel(dict(zip(counts, block))) for block in product(*cuts)])
     seeds = as_rng(settings.pop("seed", 0)).spawn(len(pieces))
-    systems = [weak(piece, target, **settings, seed=seed) for piece, seed in zip(tqdm(pieces, desc="blocks", leave=False, delay=2), seeds)]
-    return _stacked(systems), np.repeat(np.arange(len(systems)), [system.n for system in systems])
-
-# %% ../../nbs/07_trial/10_splits.ipynb #f739a463
-def _stacked(systems): # rows of all, terms of any
-    terms = list(dict.fromkeys(term for system in systems for term in system.terms))
-    X = np.zeros((sum(system.n for system in systems), len(terms)))
-    for system, end in zip(systems, np.cumsum([system.n for system in systems])): X[end - system.n:end, [terms.index(term) for term in system.terms]] = system.X
-    n_eff = sum(system.n_eff for system in systems) if all(system.n_eff for system in systems) else None
-    return LinearSystem(X, np.concatenate([system.y for system in systems]), terms, systems[0].target, n_eff)
+    systems = []
+    for piece, seed in zip(tqdm(pieces, desc="blocks", leave=False, delay=2), seeds):
+        systems.append(weak(piece, target, **settings, seed=seed))
+    numbers = np.repeat(np.arange(len(systems)), [system.n for system in systems])
+    return _stacked(systems), numbers

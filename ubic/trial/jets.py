@@ -367,7 +367,7 @@ def _block_forward(theta, widths, orders, table, a, y, s):
 # %% ../../nbs/07_trial/06_jets.ipynb #6f07d883
 @_compiled
 def _block_backward(theta, widths, orders, table, a, y, s, ga, gy, gs, gradient):
-    "A block back through all layers; ga comes with what is felt of the output."
+    "A block back through all layers; ga comes with the gradient of the output."
     for layer in range(len(widths) - 1, 0, -1):
         matrix, bias = _layer(theta, widths, layer)
         gmatrix, gbias = _layer(gradient, widths, layer)
@@ -405,7 +405,7 @@ def _all_forward(theta, widths, orders, table, points, rows, out):
 # %% ../../nbs/07_trial/06_jets.ipynb #9bfbc943
 @_compiled
 def _all_backward(theta, widths, orders, table, points, rows, gout, gradient):
-    "All blocks back through the network; what the loss feels of each weight is added to `gradient`."
+    "All blocks back through the network; the gradient with respect to the weights is added to `gradient`."
     shape = (len(widths), widths.max(), rows.shape[0], _BLOCK)
     a = np.zeros(shape, points.dtype)
     y = np.zeros(shape, points.dtype)
@@ -455,7 +455,7 @@ class _Compiled(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gout):
-        "What a loss feels of the weights."
+        "The gradient with respect to the weights."
         gradient = np.zeros(len(ctx.problem.theta))
         _all_backward(*ctx.problem, gout.contiguous().numpy(), gradient)
         return torch.from_numpy(gradient).to(gout.dtype), None, None, None

@@ -39,17 +39,17 @@ class Channel:
     @cached_property
     def grid(self):
         "Coordinates along and across, shaped to broadcast."
-        (n, m), x, y = self.points, self.length, self.height
-        along = -self.upstream + x*np.arange(n)/n
-        across = -y/2 + y*np.arange(m)/m
+        n, m = self.points
+        along = -self.upstream + self.length*np.arange(n)/n
+        across = -self.height/2 + self.height*np.arange(m)/m
         return along[:, None], across
 
     @cached_property
     def waves(self):
         "Wave numbers along and across, shaped to broadcast against the half spectrum."
-        (n, m), x, y = self.points, self.length, self.height
-        along = 2*np.pi*fft.fftfreq(n, x/n)
-        across = 2*np.pi*fft.rfftfreq(m, y/m)
+        n, m = self.points
+        along = 2*np.pi*fft.fftfreq(n, self.length/n)
+        across = 2*np.pi*fft.rfftfreq(m, self.height/m)
         return along[:, None], across
 
 # %% ../../nbs/09_paper/01_cylinder.ipynb #b18e10e6
@@ -67,7 +67,9 @@ def _fringe(channel):
 # %% ../../nbs/09_paper/01_cylinder.ipynb #86aa827c
 def _filter(channel):
     "One for all waves but the shortest."
-    def kept(k): return np.exp(-36*(np.abs(k)/np.abs(k).max())**36)
+    def kept(k):
+        share = np.abs(k)/np.abs(k).max()
+        return np.exp(-36*share**36)
     along, across = channel.waves
     return kept(along)*kept(across)
 
@@ -76,7 +78,8 @@ _TWIST = 3.0 # how long the cylinder turns
 
 def _twist(t):
     "Angular velocity of the cylinder."
-    return np.sin(2*np.pi*t/_TWIST) if t < _TWIST else 0.0
+    if t >= _TWIST: return 0.0
+    return np.sin(2*np.pi*t/_TWIST)
 
 # %% ../../nbs/09_paper/01_cylinder.ipynb #1b91b9e5
 def velocity_factors(
@@ -86,7 +89,8 @@ def velocity_factors(
     along, across = channel.waves
     square = along**2 + across**2
     inverse = np.divide(1, square, out=np.zeros_like(square), where=square > 0)
-    return np.stack([np.ones_like(inverse), 1j*across*inverse, -1j*along*inverse])
+    u, v = 1j*across*inverse, -1j*along*inverse
+    return np.stack([np.ones_like(inverse), u, v])
 
 # %% ../../nbs/09_paper/01_cylinder.ipynb #15726a6d
 def _rate(channel):
@@ -96,12 +100,16 @@ def _rate(channel):
     along, across = channel.waves
     brake, fringe = _mask(channel)/channel.brake, _fringe(channel)
     pull = brake + fringe
-    curl_x, curl_y = 1j*along*_filter(channel), 1j*across*_filter(channel)
+    curl_x = 1j*along*_filter(channel)
+    curl_y = 1j*across*_filter(channel)
     def rate(spectrum, t):
         w, u, v = fft.irfft2(velocity*spectrum, s=channel.points)
         u += 1
-        force = np.stack([v*w - pull*u + fringe, -u*w - pull*v])
-        if _twist(t): force += _twist(t)*np.stack([-brake*y, brake*x])
+        force_x = v*w - pull*u + fringe
+        force_y = -u*w - pull*v
+        force = np.stack([force_x, force_y])
+        turn = _twist(t)
+        if turn: force += turn*np.stack([-brake*y, brake*x])
         along_x, along_y = fft.rfft2(force)
         return curl_x*along_y - curl_y*along_x
     return rate
@@ -111,7 +119,8 @@ def _stepper(channel):
     "The function that takes the spectrum at one time to the next."
     rate, h = _rate(channel), channel.step
     along, across = channel.waves
-    half = np.exp(-channel.viscosity*(along**2 + across**2)*h/2)
+    square = along**2 + across**2
+    half = np.exp(-channel.viscosity*square*h/2)
     full = half**2
     def step(w, t):
         a = rate(w, t)
@@ -124,9 +133,11 @@ def _stepper(channel):
 # %% ../../nbs/09_paper/01_cylinder.ipynb #8f57dc10
 def _lens(channel, x, y):
     "The function from spectrum to w, u and v at the points x × y."
-    (n, m), (along, across) = channel.points, channel.waves
-    left = np.exp(1j*(x[:, None] + channel.upstream)*along.T)/n
-    right = np.exp(1j*across[:, None]*(y + channel.height/2))/m
+    n, m = channel.points
+    along, across = channel.waves
+    from_left, from_below = x[:, None] + channel.upstream, y + channel.height/2
+    left = np.exp(1j*from_left*along.T)/n
+    right = np.exp(1j*across[:, None]*from_below)/m
     right[1:(m + 1)//2] *= 2
     velocity = velocity_factors(channel)
     stream = np.array([0.0, 1, 0])[:, None, None]
@@ -140,14 +151,16 @@ def _refine(spectrum, before, after):
     fine_n, fine_m = after.points
     rows = np.r_[0:n//2, 1 - n//2:0]
     out = np.zeros((fine_n, fine_m//2 + 1), complex)
-    out[rows, :m//2] = spectrum[rows, :m//2]*(fine_n*fine_m/(n*m))
+    finer = fine_n*fine_m/(n*m)
+    out[rows, :m//2] = spectrum[rows, :m//2]*finer
     return out
 
 # %% ../../nbs/09_paper/01_cylinder.ipynb #a4d16165
 def _settle(plan, advance):
     "The spectrum at the end of all stages."
     before, t = plan[0][0], 0.0
-    spectrum = np.zeros((before.points[0], before.points[1]//2 + 1), complex)
+    n, m = before.points
+    spectrum = np.zeros((n, m//2 + 1), complex)
     for channel, duration in plan:
         spectrum, before = _refine(spectrum, before, channel), channel
         spectrum = advance(spectrum, t, channel, duration)
@@ -172,7 +185,8 @@ def wake(
     interval: float, # time between two frames
 ): # iterator over arrays (w, u, v) × x × y
     "The vorticity and velocity behind a cylinder, frame by frame."
-    frames, channel = check_whole("frames", frames, 1), plan[-1][0]
+    frames = check_whole("frames", frames, 1)
+    channel, _ = plan[-1]
     steppers = {channel: _stepper(channel) for channel, _ in plan}
     look = _lens(channel, x, y)
     settling = sum(_count("plan", duration, channel) for channel, duration in plan)

@@ -29,7 +29,9 @@ def _term_text(term):
     "A term as Dedalus reads it."
     def product(powers): return "*".join(name for name, power in powers for _ in range(power))
     factors = [product(term.powers)] if term.powers else []
-    if term.derivative: factors.append(_differentiated(term.derivative[1], product(term.inner)))
+    if term.derivative:
+        _, axes = term.derivative
+        factors.append(_differentiated(axes, product(term.inner)))
     return "*".join(factors) or "one"
 
 # %% ../../nbs/07_trial/03_engines.ipynb #0dcd3158
@@ -82,7 +84,8 @@ def _build(equations, frame):
     for target, terms in equations.items():
         left, right = dedalus_equation(target, terms)
         problem.add_equation(f"{left} = {right}")
-    for name, u in fields.items(): u["g"] = frame[name].values
+    for name, u in fields.items():
+        u["g"] = frame[name].values
     return fields, problem.build_solver(d3.RK443)
 
 # %% ../../nbs/07_trial/03_engines.ipynb #786bd36f
@@ -138,8 +141,10 @@ def dedalus_run(
     values = np.full((len(equations), *frame.sizes.values(), len(times)), np.nan)
     with _quiet(), np.errstate(all="ignore"):
         fields, solver = _build(equations, frame)
-        for j, (state, lost) in enumerate(_frames(fields, solver, times, count)): values[..., j] = state
+        for j, (state, lost) in enumerate(_frames(fields, solver, times, count)):
+            values[..., j] = state
     dims = (*space_dims(frame), "t")
     unknowns = {name: (dims, u) for name, u in zip(equations, values)}
     coords = {dim: frame[dim] for dim in space_dims(frame)} | {"t": times}
-    return xr.Dataset(unknowns, coords, {} if lost is None else {"diverged_at": lost})
+    attrs = {} if lost is None else {"diverged_at": lost}
+    return xr.Dataset(unknowns, coords, attrs)

@@ -18,7 +18,8 @@ def gaussian_bic(
 ) -> float:
     "BIC of residuals with a normal distribution of unknown variance."
     squares = max(squares, np.finfo(float).tiny)
-    return n*(1 + np.log(2*np.pi*squares/n)) + k*np.log(n)
+    misfit = n*(1 + np.log(2*np.pi*squares/n))
+    return misfit + k*np.log(n)
 
 # %% ../../nbs/07_trial/05_scores.ipynb #e3e860bc
 def _same_points(one, other, dim):
@@ -65,4 +66,5 @@ def state_bic(
         difference = simulated[name].transpose(*truth.dims).values - truth.values
         squares = squares + float(np.sum(difference**2))
     if not np.isfinite(squares): return np.inf
-    return float(gaussian_bic(squares, sum(field[name].size for name in names), k))
+    n = sum(field[name].size for name in names)
+    return float(gaussian_bic(squares, n, k))

@@ -110,7 +110,8 @@ def _explicit(equations, symbol, sizes):
     zero = (..., *[0]*len(sizes)) # where the wave number is zero
     def rate(v):
         out = np.zeros_like(v)
-        for i, value in constants.items(): out[i][zero] = value*np.prod(sizes)
+        for i, value in constants.items():
+            out[i][zero] = value*np.prod(sizes)
         if not sums: return out
         values = dict(zip(names, to_grid(v)))
         @cache
@@ -118,9 +119,11 @@ def _explicit(equations, symbol, sizes):
         @cache
         def product(term): return evaluate(term, values, differentiate)
         for one in sums:
-            spectrum = to_spectrum(sum(coefficient*product(term) for term, coefficient in one.pieces))
+            total = sum(coefficient*product(term) for term, coefficient in one.pieces)
+            spectrum = to_spectrum(total)
             if one.axes: spectrum *= symbol(one.axes)
-            for i, factor in one.uses: out[i] += spectrum if factor == 1 else factor*spectrum
+            for i, factor in one.uses:
+                out[i] += spectrum if factor == 1 else factor*spectrum
         return out
     return rate
 
@@ -171,7 +174,8 @@ def _advance(v, rate, weights, count, limit):
     "`count` steps: the last state, and the fraction of them after which it was lost, or None."
     for i in range(count):
         v = _step(v, rate, weights)
-        if not np.abs(v).max() <= limit: return v, (i + 1)/count
+        largest = np.abs(v).max()
+        if not largest <= limit: return v, (i + 1)/count
     return v, None
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #bfac5cb3
@@ -271,7 +275,8 @@ def _march(run):
                 (v, lost), error, begin = _advance_to_tolerance(v, advance, begin, run.tolerance)
                 if rough is None and not error <= run.tolerance: rough = t[j]
         if lost:
-            yield _Moment(np.full_like(first, np.nan), float(t[j-1] + lost*interval), rough)
+            when = float(t[j-1] + lost*interval)
+            yield _Moment(np.full_like(first, np.nan), when, rough)
             return
         yield _Moment(solver.to_grid(v), None, rough)
 
@@ -290,8 +295,9 @@ def _by_dedalus(pde, frame, t, steps):
     "The same run by Dedalus."
     from ubic.trial.engines import dedalus_run
     t = read_times(t)
-    timestep = None if steps is None else (t[1] - t[0])/check_whole("steps", steps, 1)
-    return dedalus_run(pde, frame, t, timestep)
+    if steps is None: return dedalus_run(pde, frame, t)
+    count = check_whole("steps", steps, 1)
+    return dedalus_run(pde, frame, t, (t[1] - t[0])/count)
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #11534f44
 def simulate(
@@ -313,13 +319,15 @@ def simulate(
     space = space_dims(run.frame)
     sizes = [run.frame.sizes[d] for d in space]
     frames = np.full((len(run.equations), *sizes, len(run.times)), np.nan)
-    for j, moment in enumerate(_march(run)): frames[..., j] = moment.values
+    for j, moment in enumerate(_march(run)):
+        frames[..., j] = moment.values
     if moment.rough and moment.lost is None:
         place = f" at t = {moment.rough:g}; ask for closer output times."
         warn(f"{_MAX_STEPS} time steps per output interval miss ", Argument("tolerance"), place)
     unknowns = {name: ((*space, "t"), u) for name, u in zip(run.equations, frames)}
     coords = {d: run.frame[d] for d in space} | {"t": run.times}
-    return xr.Dataset(unknowns, coords, {} if moment.lost is None else {"diverged_at": moment.lost})
+    attrs = {} if moment.lost is None else {"diverged_at": moment.lost}
+    return xr.Dataset(unknowns, coords, attrs)
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #f7f8d9c5
 def simulate_frames(

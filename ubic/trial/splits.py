@@ -28,7 +28,8 @@ def _bic(residuals, size):
     "BIC of subsets of some sizes, from their residuals, rows × subsets."
     n = len(residuals)
     squares = np.maximum(np.sum(residuals**2, axis=0), np.finfo(float).tiny)
-    return n*(1 + np.log(2*np.pi*squares/n)) + size*np.log(n)
+    misfit = n*(1 + np.log(2*np.pi*squares/n))
+    return misfit + size*np.log(n)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #85e4a8af
 class _Curves(NamedTuple):
@@ -53,7 +54,9 @@ def _validate(system, train, test, max_size, solver):
     part = LinearSystem(system.X[train], system.y[train], system.terms, system.target)
     path = best_subsets(part, max_size, solver)
     coef = _coefficients(system, path)
-    def score(rows): return _bic(system.y[rows, None] - system.X[rows] @ coef, path.sizes)
+    def score(rows):
+        residuals = system.y[rows, None] - system.X[rows] @ coef
+        return _bic(residuals, path.sizes)
     return _Curves(path.sizes, score(train), score(test))
 
 # %% ../../nbs/07_trial/10_splits.ipynb #49c61e8f
@@ -82,7 +85,8 @@ def _check_pair(pair, system):
     "Stop if this is not a pair of lists of row numbers that can be used."
     if len(pair) != 2 or not all(_are_rows(rows) for rows in pair):
         raise ArgumentError("splits", f"must hold {_PAIRS} that is not empty")
-    if min(map(np.min, pair)) < 0 or max(map(np.max, pair)) >= system.n:
+    lowest, highest = min(map(np.min, pair)), max(map(np.max, pair))
+    if lowest < 0 or highest >= system.n:
         raise ArgumentError("splits", f"has row numbers outside 0 to {system.n - 1}, the rows of the system")
     train, validation = pair
     twice = len(np.intersect1d(train, validation))

@@ -13,8 +13,7 @@ import pytest
 import xarray as xr
 
 from ubic import datasets
-from ubic.cylinder import Channel, wake
-from ubic.paper.cylinder import _velocity
+from ubic.cylinder import Channel, velocity_factors, wake
 from ubic.ground.storage import fingerprint
 from ubic.field import UbicWarning, check_field, space_dims, spacing, true_pde
 from ubic.spectral import simulate_frames
@@ -280,7 +279,7 @@ def test_wake_frames():
     frames = list(wake([(CHANNEL, 0.4), (replace(CHANNEL, points=(96, 48)), 0.2)], x, y, 3, 0.2))
     assert len(frames) == 3 and all(frame.shape == (3, 7, 5) and np.isfinite(frame).all() for frame in frames)
     along, across = CHANNEL.waves
-    _, u, v = _velocity(CHANNEL)
+    _, u, v = velocity_factors(CHANNEL)
     assert np.abs(along*u + across*v).max() < 1e-13
 
 

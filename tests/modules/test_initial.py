@@ -18,9 +18,12 @@ def line(function, n=128, length=10.0, noise=0.0, seed=0):
 
 
 def refined(text, frame):
-    values = {}
-    template = initial._letters(initial._read(text, 1), values)
-    return initial._refine(template, values, frame.x.values, frame.u.values)
+    template, values = initial.name_constants(initial.read_formula(text, 1))
+    return initial.refine(template, values, frame.x.values, frame.u.values)
+
+
+def simplified(text, frame):
+    return initial.simplify(refined(text, frame), frame.x.values, frame.u.values, 128)
 
 
 @needs_operon
@@ -56,7 +59,9 @@ def test_the_formula_is_a_function_a_frame_and_a_picture():
 
 @needs_operon
 @pytest.mark.slow
-@pytest.mark.parametrize("name, form, value", [("burgers", "exp(-(a + x)**2)", 2), ("kdv", "-sin(a*x)", np.pi/20), ("ks", "(sin(a*x) + 1)*cos(a*x)", 1/16)])
+@pytest.mark.parametrize("name, form, value", [
+    ("burgers", "exp(-(a + x)**2)", 2), ("kdv", "-sin(a*x)", np.pi/20), ("ks", "(sin(a*x) + 1)*cos(a*x)", 1/16),
+])
 def test_the_initial_conditions_of_the_paper(name, form, value):
     from ubic import recipes
     found = closed_form(recipes.denoised(name).isel(t=0), seed=11)
@@ -66,19 +71,19 @@ def test_the_initial_conditions_of_the_paper(name, form, value):
 
 def test_constants_that_are_not_needed_go():
     frame = line(lambda x: np.sin(2*x), noise=0.1)
-    simple = initial._simplify(refined("0.01 + 0.98*sin(2.05*x + 0.02)", frame), frame.x.values, frame.u.values, 128)
+    simple = simplified("0.01 + 0.98*sin(2.05*x + 0.02)", frame)
     assert str(simple.template).startswith("sin(") and len(simple.values) == 1
 
 
 def test_a_frequency_twice_another_becomes_a_product():
     frame = line(lambda x: np.cos(0.6*x)*(1 + np.sin(0.6*x)), noise=0.05)
-    simple = initial._simplify(refined("0.01 + 0.9*cos(0.61*x) + 0.48*sin(1.21*x)", frame), frame.x.values, frame.u.values, 128)
+    simple = simplified("0.01 + 0.9*cos(0.61*x) + 0.48*sin(1.21*x)", frame)
     assert len(simple.values) == 1 and str(simple.template).count("sin") == str(simple.template).count("cos") == 1
 
 
 def test_constants_that_the_data_need_stay():
     frame = line(lambda x: 1.5*np.sin(2*x) + 0.7, noise=0.05)
-    simple = initial._simplify(refined("0.6 + 1.4*sin(2.1*x)", frame), frame.x.values, frame.u.values, 128)
+    simple = simplified("0.6 + 1.4*sin(2.1*x)", frame)
     assert len(simple.values) == 3
 
 
@@ -92,25 +97,30 @@ def test_standard_errors_hold():
 
 def test_smoothed_noise_counts_for_fewer_points():
     noise = np.random.default_rng(0).standard_normal(2000)
-    assert initial._independent(noise) > 1500
-    assert initial._independent(np.convolve(noise, np.ones(20)/20, "valid")) < 200
-    assert initial._independent(np.zeros(10)) == 10
+    assert initial.independent_residuals(noise) > 1500
+    assert initial.independent_residuals(np.convolve(noise, np.ones(20)/20, "valid")) < 200
+    assert initial.independent_residuals(np.zeros(10)) == 10
 
 
 @pytest.mark.parametrize("text", ["1.0", "exp(800.5)*x*exp(1e9)", "x/0"])
 def test_formulas_that_are_no_functions_are_left_out(text):
-    assert initial._read(text, 1) is None
+    assert initial.read_formula(text, 1) is None
 
 
 def test_squares_are_completed():
-    values = {}
-    template = initial._letters(initial._read("2.0*exp((1.1*x + 1.9)*(-0.9*x - 2.1))", 1), values)
-    assert len(values) == 3 and "**2" in str(template) # amplitude, width and center; a constant in the exponent joins the amplitude
+    template, values = initial.name_constants(initial.read_formula("2.0*exp((1.1*x + 1.9)*(-0.9*x - 2.1))", 1))
+    assert len(values) == 3 # amplitude, width and center; a constant in the exponent joins the amplitude
+    assert "**2" in str(template)
 
 
 @pytest.mark.parametrize("bad, message", [
-    (lambda frame: frame.u, "`initial` is a DataArray"), (lambda frame: frame.expand_dims(t=2), "frames; choose one"), (lambda frame: frame.expand_dims(y=np.arange(8.0)), "over x alone"),
-    (lambda frame: frame.assign(v=frame.u), "choose one"), (lambda frame: frame.where(frame.x > 1), "not finite"), (lambda frame: 0*frame + 2, "constant"), (lambda frame: frame.isel(x=slice(5)), "at least 8"),
+    (lambda frame: frame.u, "`initial` is a DataArray"),
+    (lambda frame: frame.expand_dims(t=2), "frames; choose one"),
+    (lambda frame: frame.expand_dims(y=np.arange(8.0)), "over x alone"),
+    (lambda frame: frame.assign(v=frame.u), "choose one"),
+    (lambda frame: frame.where(frame.x > 1), "not finite"),
+    (lambda frame: 0*frame + 2, "constant"),
+    (lambda frame: frame.isel(x=slice(5)), "at least 8"),
 ])
 def test_bad_frames_are_refused(bad, message):
     with pytest.raises((ValueError, TypeError), match=message): closed_form(bad(line(np.sin)))

@@ -35,9 +35,11 @@ CASES = [
 @pytest.mark.parametrize("widths, axes, words", CASES, ids=lambda case: "-".join(map(str, case)))
 @pytest.mark.parametrize("way", [jets.jets, jets.plain_jets])
 def test_derivatives_and_gradients_equal_nested_autograd(widths, axes, words, way, monkeypatch):
-    theta, points = (1.3 * jets.draw_weights(widths, seed=3)).requires_grad_(), cloud(len(axes), 150 if len(widths) < 6 else 300)
+    theta = (1.3 * jets.draw_weights(widths, seed=3)).requires_grad_()
+    points = cloud(len(axes), 150 if len(widths) < 6 else 300)
     monkeypatch.setattr(jets, "jets", way)
-    ours, theirs = jets.derivatives(theta, points, widths, jets.plan(words, axes)), jets.nested_derivatives(theta, points, widths, words, axes)
+    ours = jets.derivatives(theta, points, widths, jets.plan(words, axes))
+    theirs = jets.nested_derivatives(theta, points, widths, words, axes)
     assert {word: relative(ours[word][0], theirs[word]) < 1e-10 for word in words} == dict.fromkeys(words, True)
     assert relative(gradient(ours.values(), theta), gradient(theirs.values(), theta)) < 1e-10
 
@@ -45,8 +47,10 @@ def test_derivatives_and_gradients_equal_nested_autograd(widths, axes, words, wa
 def test_scaled_inputs_gain_a_factor_per_letter():
     widths, theta, points = (2, 5, 1), jets.draw_weights((2, 5, 1), 0), cloud(2)
     plan = jets.plan(["", "xxx", "xt"])
-    plain, scaled = jets.derivatives(theta, points, widths, plan), jets.derivatives(theta, points, widths, plan, {"x": 2.0, "t": 0.5})
-    assert torch.equal(scaled[""], plain[""]) and torch.allclose(scaled["xxx"], 8 * plain["xxx"]) and torch.allclose(scaled["xt"], plain["xt"])
+    plain = jets.derivatives(theta, points, widths, plan)
+    scaled = jets.derivatives(theta, points, widths, plan, {"x": 2.0, "t": 0.5})
+    assert torch.equal(scaled[""], plain[""]) and torch.allclose(scaled["xxx"], 8 * plain["xxx"])
+    assert torch.allclose(scaled["xt"], plain["xt"])
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 129, 1000])
@@ -79,7 +83,8 @@ def test_weights_come_from_the_seed_alone():
     before = torch.random.get_rng_state()
     first = jets.draw_weights((2, 5, 1), 7)
     torch.manual_seed(6)
-    assert torch.equal(first, jets.draw_weights((2, 5, 1), 7)) and not torch.equal(first, jets.draw_weights((2, 5, 1), 8))
+    assert torch.equal(first, jets.draw_weights((2, 5, 1), 7))
+    assert not torch.equal(first, jets.draw_weights((2, 5, 1), 8))
     torch.random.set_rng_state(before)
     jets.draw_weights((2, 5, 1), 7)
     assert torch.equal(torch.random.get_rng_state(), before)
@@ -90,11 +95,14 @@ def test_same_bits_freshly_compiled_and_from_the_cache(tmp_path):
 import torch
 from ubic import jets
 widths = (2, 5, 5, 1)
-theta, points = jets.draw_weights(widths, 0, torch.float32).requires_grad_(), 2*torch.rand(2, 500, generator=torch.Generator().manual_seed(0)) - 1
+theta = jets.draw_weights(widths, 0, torch.float32).requires_grad_()
+points = 2*torch.rand(2, 500, generator=torch.Generator().manual_seed(0)) - 1
 u = jets.derivatives(theta, points, widths, jets.plan(["", "xxx", "t"]))
 loss = ((u["t"] + u[""]*u["xxx"])**2).mean()
 loss.backward()
 print(loss.item().hex(), *(value.hex() for value in theta.grad.tolist()))
 """
-    runs = [subprocess.run([sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    command, env = [sys.executable, "-c", code], os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    def run(): return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    runs = [run(), run()]
     assert runs[0] == runs[1] and any(tmp_path.rglob("*.nbi"))

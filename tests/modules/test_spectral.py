@@ -15,7 +15,9 @@ def frame(n=64, length=2*np.pi, start=np.sin, **others):
 
 
 @pytest.mark.parametrize("n", [31, 32])
-@pytest.mark.parametrize("pde, rate", [({"u_xx": 0.3}, -0.3*9), ({"u_xxxx": -0.1}, -0.1*81), ({"u": -0.7, "u_xx": 0.1}, -1.6)])
+@pytest.mark.parametrize("pde, rate", [
+    ({"u_xx": 0.3}, -0.3*9), ({"u_xxxx": -0.1}, -0.1*81), ({"u": -0.7, "u_xx": 0.1}, -1.6),
+])
 def test_modes_decay_exactly(n, pde, rate):
     initial = frame(n, start=lambda x: np.cos(3*x))
     out = simulate(pde, initial, [0, 0.5, 1])
@@ -33,7 +35,7 @@ def test_odd_derivatives_travel(pde):
 
 @pytest.mark.parametrize("term", ["u_x", "u_xxx"])
 def test_odd_derivatives_of_a_sawtooth_vanish(term):
-    "On an even number of points no direction can be told for (-1)^i, so nothing moves it; next to it a wave travels as ever."
+    "On an even number of points (-1)^i has no direction, so nothing moves it; next to it a wave travels as ever."
     sawtooth = (-1.0)**np.arange(16)
     out = simulate({term: 1}, frame(16, start=lambda x: sawtooth), [0, 0.5, 1])
     np.testing.assert_allclose(out.u, sawtooth[:, None]*np.ones(3), rtol=0, atol=1e-13)
@@ -46,7 +48,9 @@ def test_odd_derivatives_of_a_sawtooth_vanish_along_both_axes(dim):
     x, y = 2*np.pi*np.arange(16)/16, 2*np.pi*np.arange(8)/8
     stripes = (-1.0)**np.indices((16, 8))["xy".index(dim)]
     initial = xr.Dataset({"u": (("x", "y"), stripes)}, {"x": x, "y": y})
-    for term in (f"u_{dim}", "u_xy"): np.testing.assert_allclose(simulate({term: 1}, initial, [0, 1]).u[..., -1], stripes, rtol=0, atol=1e-13)
+    for term in (f"u_{dim}", "u_xy"):
+        out = simulate({term: 1}, initial, [0, 1])
+        np.testing.assert_allclose(out.u[..., -1], stripes, rtol=0, atol=1e-13)
     decay = simulate({f"u_{dim}{dim}": 0.1}, initial, [0, 1]).u[..., -1] # even derivatives see it
     np.testing.assert_allclose(decay, np.exp(-0.1*(initial.sizes[dim]/2)**2)*stripes, rtol=0, atol=1e-13)
 
@@ -56,7 +60,8 @@ def test_burgers_against_cole_hopf():
     def exact(t):
         decay = np.exp(-nu*t)
         return 2*nu*0.9*decay*np.sin(x)/(1 + 0.9*decay*np.cos(x))
-    out = simulate({"u": {"u*u_x": -1, "u_xx": nu}}, xr.Dataset({"u": ("x", exact(0))}, {"x": x}), np.linspace(0, 2, 11))
+    initial = xr.Dataset({"u": ("x", exact(0))}, {"x": x})
+    out = simulate({"u": {"u*u_x": -1, "u_xx": nu}}, initial, np.linspace(0, 2, 11))
     for j, t in enumerate(out.t.values): np.testing.assert_allclose(out.u[:, j], exact(t), rtol=0, atol=1e-8)
 
 
@@ -92,7 +97,8 @@ def test_two_unknowns_and_two_axes():
     x, y = 2*np.pi*np.arange(16)/16, 2*np.pi*np.arange(10)/10
     u = np.sin(x)[:, None]*np.cos(y)
     initial = xr.Dataset({"v": (("y", "x"), 0*u.T), "u": (("y", "x"), u.T)}, {"x": x, "y": y})
-    out = simulate({"u": {"v": 1, "u_xy": 0}, "v": {"u_xx": 1, "u_yy": 1}}, initial, np.linspace(0, 1, 6))  # a wave equation
+    wave_equation = {"u": {"v": 1, "u_xy": 0}, "v": {"u_xx": 1, "u_yy": 1}}
+    out = simulate(wave_equation, initial, np.linspace(0, 1, 6))
     assert out.u.dims == ("x", "y", "t")
     np.testing.assert_allclose(out.u[..., -1], np.cos(np.sqrt(2))*u, rtol=0, atol=1e-7)
 
@@ -100,7 +106,8 @@ def test_two_unknowns_and_two_axes():
 def test_mixed_and_three_axes():
     c = 2*np.pi*np.arange(8)/8
     u = np.sin(c[:, None, None] + c[:, None] + c)
-    out = simulate({"u_xy": 0.5, "u_zz": 0.5}, xr.Dataset({"u": (("x", "y", "z"), u)}, {"x": c, "y": c, "z": c}), [0, 1])
+    initial = xr.Dataset({"u": (("x", "y", "z"), u)}, {"x": c, "y": c, "z": c})
+    out = simulate({"u_xy": 0.5, "u_zz": 0.5}, initial, [0, 1])
     np.testing.assert_allclose(out.u[..., -1], np.exp(-1)*u, rtol=0, atol=1e-13)
 
 
@@ -138,8 +145,8 @@ def test_ill_posed_equations_diverge_quietly(pde):
 
 
 def test_missed_tolerance_is_a_warning():
-    from ubic.field import UbicWarning
-    with pytest.warns(UbicWarning, match="tolerance"): simulate({"u*u_x": -1, "u_xx": 0.5}, frame(16), [0, 0.5], tolerance=1e-20)
+    pde = {"u*u_x": -1, "u_xx": 0.5}
+    with pytest.warns(UbicWarning, match="tolerance"): simulate(pde, frame(16), [0, 0.5], tolerance=1e-20)
 
 
 two = frame(v=np.cos)
@@ -181,8 +188,11 @@ bad = {
 
 def test_frames_that_can_be_mended_are_mended():
     plain = simulate({"u_xx": 1}, frame(), [0, 1])
-    with pytest.warns(UbicWarning, match="descends"): assert simulate({"u_xx": 1}, frame().isel(x=slice(None, None, -1)), [0, 1]).identical(plain)
-    with pytest.warns(UbicWarning, match="negligible"): assert simulate({"u_xx": 1}, frame() + 1e-15j, [0, 1]).identical(plain)
+    reversed_frame = frame().isel(x=slice(None, None, -1))
+    with pytest.warns(UbicWarning, match="descends"): out = simulate({"u_xx": 1}, reversed_frame, [0, 1])
+    assert out.identical(plain)
+    with pytest.warns(UbicWarning, match="negligible"): out = simulate({"u_xx": 1}, frame() + 1e-15j, [0, 1])
+    assert out.identical(plain)
 
 
 @pytest.mark.parametrize("case", bad)

@@ -23,7 +23,7 @@ from sentences import one_sentence
 from ubic.cli import main
 from ubic.field import UbicWarning, as_field, check_field, true_pde
 from ubic.files import load, save_field
-from ubic.paper.initial import _read
+from ubic.initial import read_formula
 from ubic.recipes import get_recipe, recipes
 from ubic.terms import Term, latex, parse_term
 
@@ -387,7 +387,7 @@ def test_the_package_runs_no_text_and_opens_no_pickle():
 @pytest.mark.parametrize("text", ["__import__('os').system('touch trap')*x", "x.__class__", "open('trap', 'w')", "(lambda: x)()", "exec('x')", "x + e", "getattr(x, 'args')", "x.func(1e5)"])
 def test_formulas_with_other_words_are_not_run(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert _read(text, 1.0) is None and not list(tmp_path.iterdir())
+    assert read_formula(text, 1.0) is None and not list(tmp_path.iterdir())
 
 
 # --- texts --------------------------------------------------------------------------------------------------------------------------

@@ -6,10 +6,9 @@
 __all__ = ['FEWEST_MODES', 'MOST_GROWTH', 'read_frame', 'read_times', 'is_periodic', 'check_closed', 'remark_on_ends']
 
 # %% ../../nbs/07_trial/02_frames.ipynb #f4abef62
-import warnings
 import numpy as np
 import xarray as xr
-from ..ground.checks import renamed_argument, UbicWarning, as_array
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_array, renamed_argument, warn
 from ..language.terms import AXES
 from ..data.field import check_axis, check_field, check_uniform, space_dims, split_complex
 
@@ -17,48 +16,100 @@ from ..data.field import check_axis, check_field, check_uniform, space_dims, spl
 def _check_values(name, u):
     "The starting values if they are finite real numbers, or an error."
     if u.dtype.kind == "c": u = split_complex(name, u).get(name, u)
-    if u.dtype.kind not in "fiu": raise TypeError(f"`{name}` holds values of type {u.dtype}; it must hold real numbers.")
+    if u.dtype.kind not in "fiu":
+        raise ArgumentTypeError("", f"`{name}` holds values of type {u.dtype}", "it must hold real numbers")
     bad = int((~np.isfinite(u.values)).sum())
-    if bad: raise ValueError(f"`{name}` has {bad} values in `initial` that are not finite; fill them in or choose another frame.")
+    if bad:
+        found = [f"`{name}` has {bad} values in ", Argument("initial"), " that are not finite"]
+        raise ArgumentError("", found, "fill them in or choose another frame")
     return u
 
-# %% ../../nbs/07_trial/02_frames.ipynb #a39b3441
-FEWEST_MODES = 8
+# %% ../../nbs/07_trial/02_frames.ipynb #4c5374fc
+FEWEST_MODES = 8 # points along an axis that can hold a few waves
 
-def read_frame(initial):
+def _check_one_frame(initial):
+    "Stop if this is not a dataset of one frame."
+    if not isinstance(initial, xr.Dataset):
+        found = f"is a {type(initial).__name__}"
+        raise ArgumentTypeError("initial", found, "it must be a Dataset such as field.isel(t=0)")
+    if "t" in initial.dims:
+        found = f"has {initial.sizes['t']} frames"
+        raise ArgumentError("initial", found, "choose one, for instance initial.isel(t=0)")
+    if not initial.data_vars:
+        raise ArgumentError("initial", "has no variables", ["it needs the unknowns of ", Argument("pde")])
+
+# %% ../../nbs/07_trial/02_frames.ipynb #a39b3441
+def read_frame(
+    initial: xr.Dataset, # the unknowns on a grid, without time
+) -> xr.Dataset: # the same with its axes in the order x, y, z, and nothing else
     "The starting frame with its axes in order, checked."
-    if not isinstance(initial, xr.Dataset): raise TypeError(f"`initial` is a {type(initial).__name__}; it must be a Dataset such as field.isel(t=0).")
-    if "t" in initial.dims: raise ValueError(f"`initial` has {initial.sizes['t']} frames; choose one, for instance initial.isel(t=0).")
+    _check_one_frame(initial)
     dims = tuple(d for d in AXES if d in initial.dims)
-    if not initial.data_vars: raise ValueError("`initial` has no variables; it needs the unknowns of `pde`.")
     initial = initial.drop_vars([name for name in initial.coords if name not in dims])
-    if not dims or any(set(u.dims) != set(dims) for u in initial.data_vars.values()): raise ValueError(f"`initial` has axes {tuple(initial.dims)}; every unknown needs x, or x and y, or x, y and z.")
+    complete = all(set(u.dims) == set(dims) for u in initial.data_vars.values())
+    if not dims or not complete:
+        found = f"has axes {tuple(initial.dims)}"
+        raise ArgumentError("initial", found, "every unknown needs x, or x and y, or x, y and z")
     for dim in dims:
-        if initial.sizes[dim] < FEWEST_MODES: raise ValueError(f"`initial` has {initial.sizes[dim]} points along {dim}; at least {FEWEST_MODES} are needed.")
+        if initial.sizes[dim] < FEWEST_MODES:
+            found = f"has {initial.sizes[dim]} points along {dim}"
+            raise ArgumentError("initial", found, f"at least {FEWEST_MODES} are needed")
         initial = check_axis(initial, dim)
     values = {name: _check_values(name, u).transpose(*dims) for name, u in initial.data_vars.items()}
-    return xr.Dataset({name: (dims, u.values, u.attrs) for name, u in values.items()}, {dim: initial[dim] for dim in dims})
+    unknowns = {name: (dims, u.values, u.attrs) for name, u in values.items()}
+    return xr.Dataset(unknowns, {dim: initial[dim] for dim in dims})
 
 # %% ../../nbs/07_trial/02_frames.ipynb #1fa4a65d
-def read_times(t):
+def read_times(
+    t, # output times, the first of them that of the starting frame
+) -> np.ndarray: # the same
     "Output times as an array, checked."
     t = as_array("t", t)
-    if t.ndim != 1 or len(t) < 2: raise ValueError(f"`t` has shape {t.shape}; give at least two times, the first being that of `initial`.")
+    if t.ndim != 1 or len(t) < 2:
+        remedy = ["give at least two times, the first being that of ", Argument("initial")]
+        raise ArgumentError("t", f"has shape {t.shape}", remedy)
     return check_uniform("t", t)
 
 # %% ../../nbs/07_trial/02_frames.ipynb #7d0061d7
-def _misfits(u, axis, reach): # mean square, at every cut along an axis; the first is the seam
+def _weights_at_cut(reach):
+    "Weights of points, the nearest first, for the value of their straight line at the cut."
     z = np.arange(reach) + 0.5
-    line = 1/reach - z.mean()*(z - z.mean())/np.sum((z - z.mean())**2) # weights of points for the value of their straight line at the cut
-    before, after = (sum(w*np.roll(u, shift, axis) for w, shift in zip(line, shifts)) for shifts in (range(1, reach + 1), range(0, -reach, -1)))
-    return np.mean((before - after)**2, axis=tuple(i for i in range(u.ndim) if i != axis))
+    offset = z - z.mean()
+    return 1/reach - z.mean()*offset/np.sum(offset**2)
 
-def _seam(u, axis): # by how much the seam stands out of the median cut, in units of the worst other cut; lines of several lengths, short ones for smooth data and long ones for noise
+def _value_at_cuts(u, axis, weights, shifts):
+    "The value of the straight line on one side of each cut."
+    return sum(weight*np.roll(u, shift, axis) for weight, shift in zip(weights, shifts))
+
+# %% ../../nbs/07_trial/02_frames.ipynb #895bde5d
+def _misfits(u, axis, reach):
+    "Mean square misfit of lines of `reach` points at every cut along an axis; the first is the seam."
+    weights = _weights_at_cut(reach)
+    before = _value_at_cuts(u, axis, weights, range(1, reach + 1))
+    after = _value_at_cuts(u, axis, weights, range(0, -reach, -1))
+    others = tuple(i for i in range(u.ndim) if i != axis)
+    return np.mean((before - after)**2, axis=others)
+
+# %% ../../nbs/07_trial/02_frames.ipynb #bd9c8b1f
+def _reaches(n):
+    "Lengths of the lines for `n` points: short ones for smooth data and long ones for noise."
+    lengths = [3*2**i for i in range(20)]
+    return [reach for reach in lengths if reach == 3 or reach <= n//40]
+
+# %% ../../nbs/07_trial/02_frames.ipynb #2c9535d0
+def _seam(u, axis):
+    "By how much the seam stands out of the median cut, in units of the worst other cut."
     n, found = u.shape[axis], []
-    for reach in (3*2**i for i in range(20) if i == 0 or 3*2**i <= n//40):
-        seam, *others = _misfits(u, axis, reach)[[0, *range(reach, n - reach + 1)]]
-        found.append((seam - np.median(others))/max(np.max(others) - np.median(others), 1e-300))
+    for reach in _reaches(n):
+        misfits = _misfits(u, axis, reach)
+        others = misfits[reach:n - reach + 1]
+        usual = np.median(others)
+        worst = max(np.max(others) - usual, 1e-300)
+        found.append((misfits[0] - usual)/worst)
     return max(found)
+
+# %% ../../nbs/07_trial/02_frames.ipynb #a3823a4b
+_LARGEST_SEAM = 3
 
 @renamed_argument("ds", "field")
 def is_periodic(
@@ -67,16 +118,36 @@ def is_periodic(
     "Whether the two ends of each axis fit together."
     field = check_field(field)
     later = field.isel(t=slice(field.sizes["t"]//4, None))
-    return {dim: all(_seam(u.values, u.dims.index(dim)) <= 3 for u in later.data_vars.values()) for dim in space_dims(field)}
+    unknowns = later.data_vars.values()
+    def closes(dim): return all(_seam(u.values, u.dims.index(dim)) <= _LARGEST_SEAM for u in unknowns)
+    return {dim: closes(dim) for dim in space_dims(field)}
 
 # %% ../../nbs/07_trial/02_frames.ipynb #8fe21477
-def check_closed(field):
+def check_closed(
+    field: xr.Dataset, # to start from and to compare with
+):
+    "Stop if the ends of a whole field do not fit together."
     opened = [dim for dim, closed in is_periodic(field).items() if not closed]
-    if opened: raise ValueError(f"`initial` is a field whose ends do not fit together along {opened[0]}, but the solver closes space into a circle; give one frame to do so all the same, or let ubic.validate run the inner part.")
+    if not opened: return
+    reason = f"is a field whose ends do not fit together along {opened[0]}, but the solver closes space into a circle"
+    remedy = "give one frame to do so all the same, or let ubic.validate run the inner part"
+    raise ArgumentError("initial", reason, remedy)
 
-def remark_on_ends(frame):
-    opened = [dim for u in frame.data_vars.values() for dim in u.dims if u.sizes[dim] >= 16 and _seam(u.values, u.dims.index(dim)) > 1000]
-    if opened: warnings.warn(f"`initial` jumps from one end of {opened[0]} to the other, and the solver takes space for a circle; what it finds near the ends follows from the jump.", UbicWarning, stacklevel=3)
+# %% ../../nbs/07_trial/02_frames.ipynb #e0007ec0
+_OPEN_SEAM, _FEWEST_TO_JUDGE = 1000, 16
+
+def _is_open(u, dim):
+    "Whether one frame jumps where an axis closes."
+    return u.sizes[dim] >= _FEWEST_TO_JUDGE and _seam(u.values, u.dims.index(dim)) > _OPEN_SEAM
+
+def remark_on_ends(
+    frame: xr.Dataset, # to start from
+):
+    "Warn if the ends of a frame do not fit together."
+    opened = [dim for u in frame.data_vars.values() for dim in u.dims if _is_open(u, dim)]
+    if opened:
+        jump = f" jumps from one end of {opened[0]} to the other, and the solver takes space for a circle; "
+        warn(Argument("initial"), jump, "what it finds near the ends follows from the jump.")
 
 # %% ../../nbs/07_trial/02_frames.ipynb #92c3dd95
 MOST_GROWTH = 1e12

@@ -8,24 +8,63 @@ __all__ = ['gaussian_bic', 'state_bic']
 # %% ../../nbs/07_trial/05_scores.ipynb #24556172
 import numpy as np
 import xarray as xr
-from ..ground.checks import check_whole
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_whole, renamed_argument
 
 # %% ../../nbs/07_trial/05_scores.ipynb #7934c5d5
-def gaussian_bic(rest, n, k): return n*(1 + np.log(2*np.pi*max(rest, np.finfo(float).tiny)/n)) + k*np.log(n)
+def gaussian_bic(
+    squares: float, # sum of squared residuals
+    n: int, # how many residuals
+    k: int, # how many parameters
+) -> float:
+    "BIC of residuals with a normal distribution of unknown variance."
+    squares = max(squares, np.finfo(float).tiny)
+    misfit = n*(1 + np.log(2*np.pi*squares/n))
+    return misfit + k*np.log(n)
 
-def _same_grid(one, other): # axes of the same points, in any order
-    return all(one.sizes[dim] == other.sizes.get(dim) and (dim not in one.coords or dim not in other.coords or np.allclose(one[dim].values, other[dim].values, rtol=0, atol=1e-6*np.ptp(one[dim].values))) for dim in one.dims)
+# %% ../../nbs/07_trial/05_scores.ipynb #e3e860bc
+def _same_points(one, other, dim):
+    "Whether an axis has the same points in both, as far as both say where they are."
+    if one.sizes[dim] != other.sizes.get(dim): return False
+    if dim not in one.coords or dim not in other.coords: return True
+    points = one[dim].values
+    return np.allclose(points, other[dim].values, rtol=0, atol=1e-6*np.ptp(points))
 
+def _same_grid(one, other):
+    "Whether two arrays have axes of the same points, in any order."
+    here = all(_same_points(one, other, dim) for dim in one.dims)
+    return here and all(_same_points(other, one, dim) for dim in other.dims)
+
+# %% ../../nbs/07_trial/05_scores.ipynb #59316095
+def _common_unknowns(simulated, field):
+    "The unknowns that two fields have in common, on one grid."
+    for name, value in (("simulated", simulated), ("field", field)):
+        if not isinstance(value, xr.Dataset):
+            raise ArgumentTypeError(name, f"is a {type(value).__name__}", "it must be a Dataset")
+    names = [name for name in simulated.data_vars if name in field.data_vars]
+    if not names:
+        ours, theirs = (", ".join(map(str, one.data_vars)) for one in (simulated, field))
+        found = [f"has {ours} and ", Argument("field"), f" has {theirs}"]
+        raise ArgumentError("simulated", found, "they need unknowns in common")
+    if not all(_same_grid(simulated[name], field[name]) for name in names):
+        found = [f"has sizes {dict(simulated.sizes)} and ", Argument("field"), f" has {dict(field.sizes)}"]
+        raise ArgumentError("simulated", found, "they must have the same axes and coordinates")
+    return names
+
+# %% ../../nbs/07_trial/05_scores.ipynb #43cec4a1
+@renamed_argument("data", "field")
 def state_bic(
     simulated: xr.Dataset, # field
-    data: xr.Dataset, # the field it should reproduce, on the same grid
+    field: xr.Dataset, # the field it should reproduce, on the same grid
     k: int, # number of parameters
 ) -> float: # infinite when the simulation diverged
     "BIC on the level of states, Eq. (11)."
-    for name, field in (("simulated", simulated), ("data", data)):
-        if not isinstance(field, xr.Dataset): raise TypeError(f"`{name}` is a {type(field).__name__}; it must be a Dataset.")
-    names, k = [name for name in simulated.data_vars if name in data.data_vars], check_whole("k", k, 0)
-    if not names: raise ValueError(f"`simulated` has {', '.join(map(str, simulated.data_vars))} and `data` has {', '.join(map(str, data.data_vars))}; they need unknowns in common.")
-    if not all(_same_grid(simulated[name], data[name]) and _same_grid(data[name], simulated[name]) for name in names): raise ValueError(f"`simulated` has sizes {dict(simulated.sizes)} and `data` has {dict(data.sizes)}; they must have the same axes and coordinates.")
-    rest = sum(float(np.sum((simulated[name].transpose(*data[name].dims).values - data[name].values)**2)) for name in names)
-    return float(gaussian_bic(rest, sum(data[name].size for name in names), k)) if np.isfinite(rest) else np.inf
+    names = _common_unknowns(simulated, field)
+    k = check_whole("k", k, 0)
+    squares = 0
+    for name in names:
+        truth = field[name]
+        difference = simulated[name].transpose(*truth.dims).values - truth.values
+        squares = squares + float(np.sum(difference**2))
+    if not np.isfinite(squares): return np.inf
+    n = sum(field[name].size for name in names)
+    return float(gaussian_bic(squares, n, k))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['GRIDS', 'LARGEST', 'space_dims', 'spacing', 'grid_steps', 'Advice', 'check_dims', 'check_uniform', 'check_axis',
-           'Question', 'name_axes', 'as_line', 'label_axes', 'read_dims']
+           'Question', 'name_axes', 'as_line', 'label_axes', 'read_dims', 'check_grids']
 
 # %% ../../nbs/03_data/00_axes.ipynb #2dc9de5a
 from dataclasses import dataclass
@@ -230,3 +230,32 @@ def read_dims(
     if isinstance(dims, (list, tuple)) and len(names) < len(dims):
         raise ArgumentError("dims", f"is {dims!r}, which names an axis twice", "give every axis a name of its own")
     return names
+
+# %% ../../nbs/03_data/00_axes.ipynb #d96dfac4
+def _line(values):
+    "How many points an axis has, and from where to where."
+    count = f"{len(values)} points"
+    if values.dtype.kind not in "fiu" or not len(values): return count
+    return f"{count} from {values[0]:g} to {values[-1]:g}"
+
+def _grid_along(u, dim, seen):
+    "The coordinate values of an array along an axis: its own, or those seen before if they are as many, or numbers."
+    if dim in u.coords: return u[dim].values
+    _, grid = seen.get(dim, ("", ()))
+    return grid if len(grid) == u.sizes[dim] else np.arange(u.sizes[dim])
+
+def check_grids(
+    arrays: dict, # name → array, labelled or bare
+    coords: dict, # axis → coordinate values
+):
+    "Raise if labelled arrays, or the coordinates given, have different values for an axis."
+    seen = {dim: ("the coordinates given", values) for dim, values in coords.items()}
+    labelled = {name: u for name, u in arrays.items() if isinstance(u, xr.DataArray)}
+    for name, u in labelled.items():
+        for dim in u.dims:
+            values = _grid_along(u, dim, seen)
+            other, grid = seen.setdefault(dim, (f"`{name}`", values))
+            if np.array_equal(values, grid): continue
+            found = f"`{name}` is on another grid: its {dim} has {_line(values)}, that of {other} has {_line(grid)}"
+            rule = "all unknowns and known fields must share one grid"
+            raise ArgumentError("", found, f"{rule}, so interpolate first, for instance {name}.interp({dim}=...)")

@@ -317,7 +317,7 @@ def _patterns_and_histories(u, kept, tall, name):
     histories = tensordot(patterns, u, axes=[space, space])
     return patterns, compute(xr.DataArray(histories), name).values
 
-# %% ../../nbs/03_data/05_denoise.ipynb #a1b58ba0
+# %% ../../nbs/03_data/05_denoise.ipynb #cc526da8
 def _truncate_in_chunks(u, rank, name, smallest=1e-6):
     "What `_truncate` does, for space × time in chunks."
     times = u.shape[-1]

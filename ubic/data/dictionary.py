@@ -283,7 +283,7 @@ def _first_dictionary(start, length, atoms):
         raise ArgumentError("start", found, "leave it out")
     return dictionary / norms
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #974a9ce3
+# %% ../../nbs/03_data/06_dictionary.ipynb #cb1e288e
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_dictionary(
     signals, # one signal per row: an array or `Patches`

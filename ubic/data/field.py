@@ -23,8 +23,8 @@ from ubic.ground.checks import (
 from ..ground.storage import Unreadable, brief_reason
 from ..language.terms import AXES
 from ubic.data.axes import ( # those of a field are asked for here too
-    LARGEST, Advice, as_line, check_axis, check_dims, check_uniform, grid_steps, label_axes, name_axes, read_dims,
-    space_dims, spacing,
+    LARGEST, Advice, as_line, check_axis, check_dims, check_grids, check_uniform, grid_steps, label_axes, name_axes,
+    read_dims, space_dims, spacing,
 )
 
 # %% ../../nbs/03_data/01_field.ipynb #ee237dc5
@@ -96,7 +96,7 @@ def split_complex(
     warn(f"{found}; its real part was taken.")
     return {name: u.real}
 
-# %% ../../nbs/03_data/01_field.ipynb #d0b25b68
+# %% ../../nbs/03_data/01_field.ipynb #c8150516
 def _real_parts(name, u, others):
     "A complex unknown as one or two real ones, whose names must be free."
     parts = split_complex(name, u)
@@ -117,7 +117,8 @@ def _as_real(field):
             unknowns |= _real_parts(name, u, field.data_vars)
             continue
         single = kind == "f" and u.dtype.itemsize == 4
-        unknowns[name] = u.astype(np.float32 if single else np.float64, copy=False)
+        precision = np.float32 if single else np.float64
+        unknowns[name] = u.astype(precision, copy=False)
     return field.drop_vars(field.data_vars).assign(unknowns)
 
 # %% ../../nbs/03_data/01_field.ipynb #54e9331c
@@ -133,9 +134,14 @@ def _extent(u):
 def _compute_numbers(unknowns, question):
     "The numbers that a question has for each unknown, all in one pass."
     asked = {name: question(u) for name, u in unknowns.items()}
-    plans = {f"{name} {part}": plan for name, parts in asked.items() for part, plan in parts.items()}
-    found = compute(xr.Dataset(plans), ", ".join(map(str, asked)))
-    return {name: {part: float(found[f"{name} {part}"]) for part in parts} for name, parts in asked.items()}
+    plans = xr.Dataset()
+    for name, parts in asked.items():
+        for part, plan in parts.items(): plans[f"{name} {part}"] = plan
+    found = compute(plans, ", ".join(map(str, asked)))
+    numbers = {}
+    for name, parts in asked.items():
+        numbers[name] = {part: float(found[f"{name} {part}"]) for part in parts}
+    return numbers
 
 # %% ../../nbs/03_data/01_field.ipynb #c76cf3cf
 def _bad_values(block, shape, block_info=None):
@@ -143,7 +149,8 @@ def _bad_values(block, shape, block_info=None):
     bad = ~np.isfinite(block)
     first = int(np.prod(shape))
     if bad.any():
-        start = [low for low, _ in block_info[0]["array-location"]] if block_info else [0] * block.ndim
+        start = [0] * block.ndim
+        if block_info: start = [low for low, _ in block_info[0]["array-location"]]
         place = np.unravel_index(np.argmax(bad), bad.shape)
         first = np.ravel_multi_index(np.add(start, place), shape)
     answer = np.array([bad.sum(), first])
@@ -157,7 +164,7 @@ def _bad_values_of_blocks(u, name):
     plan = u.data.map_blocks(_bad_values, u.shape, chunks=chunks, new_axis=u.ndim, dtype=int, meta=empty)
     return compute(xr.DataArray(plan), name).values
 
-# %% ../../nbs/03_data/01_field.ipynb #43415544
+# %% ../../nbs/03_data/01_field.ipynb #871c8caf
 def _not_finite(name, u):
     "An error with the number of values that are not finite, and the place of the first."
     found = _bad_values_of_blocks(u, name)
@@ -165,15 +172,17 @@ def _not_finite(name, u):
     place = ", ".join(f"{dim}[{i}] = {u[dim].values[i]:g}" for dim, i in zip(u.dims, first))
     count = found[..., 0].sum()
     many = f"`{name}` has {count} of {u.size} values that are not finite"
+    where = f"the first is {u[first].values} at {place}"
     remedy = "fill them in or crop the grid (unknowns merged from different grids have such holes)"
-    return ArgumentError("", f"{many}; the first is {u[first].values} at {place}", remedy)
+    return ArgumentError("", f"{many}; {where}", remedy)
 
 # %% ../../nbs/03_data/01_field.ipynb #9e0f3909
 KNOWN_FLAT = {} # axes without variation, by Dask's name for the content of an array in chunks
 
 def _spread(axes):
     "A question for `_compute_numbers`: the variation along each of these axes."
-    return lambda u: {dim: (u.max(dim) - u.min(dim)).max() for dim in axes[u.name]}
+    def variation(u, dim): return (u.max(dim) - u.min(dim)).max()
+    return lambda u: {dim: variation(u, dim) for dim in axes[u.name]}
 
 def _rounding(name, u, low, high):
     "What rounding alone can make values differ by, once their size is one that the computer can take powers of."
@@ -184,7 +193,7 @@ def _rounding(name, u, low, high):
         raise ArgumentError("", found, "express it in other units")
     return 4 * np.finfo(u.dtype).eps * size
 
-# %% ../../nbs/03_data/01_field.ipynb #41ebaa74
+# %% ../../nbs/03_data/01_field.ipynb #c93173d3
 def _look_for_flat(unknowns):
     "The axes along which each unknown does not vary at all, in one pass, or two if any axis is suspected."
     extent = _compute_numbers(unknowns, _extent)
@@ -195,16 +204,24 @@ def _look_for_flat(unknowns):
         suspects[name] = [dim for dim in u.dims if found[f"along {dim}"] <= tolerance[name]]
     suspected = {name: u for name, u in unknowns.items() if suspects[name]}
     spread = _compute_numbers(suspected, _spread(suspects))
-    return {name: [dim for dim in suspects[name] if spread[name][dim] <= tolerance[name]] for name in unknowns}
+    flat = {}
+    for name, dims in suspects.items():
+        flat[name] = [dim for dim in dims if spread[name][dim] <= tolerance[name]]
+    return flat
 
 # %% ../../nbs/03_data/01_field.ipynb #47cf223b
 def _all_flat_axes(field):
     "The axes along which each unknown does not vary, from memory where an array in chunks has been looked at before."
-    content = {name: (u.data.name, u.dims) for name, u in field.data_vars.items() if is_chunked(u)}
-    new = {name: u for name, u in field.data_vars.items() if content.get(name) not in KNOWN_FLAT}
-    flat = _look_for_flat(new)
-    KNOWN_FLAT.update({content[name]: axes for name, axes in flat.items() if name in content})
-    return {name: flat[name] if name in flat else KNOWN_FLAT[content[name]] for name in field.data_vars}
+    content, flat, unknown = {}, {}, {}
+    for name, u in field.data_vars.items():
+        if is_chunked(u): content[name] = (u.data.name, u.dims)
+        known = KNOWN_FLAT.get(content.get(name))
+        if known is None: unknown[name] = u
+        else: flat[name] = known
+    for name, axes in _look_for_flat(unknown).items():
+        flat[name] = axes
+        if name in content: KNOWN_FLAT[content[name]] = axes
+    return {name: flat[name] for name in field.data_vars}
 
 def flat_axes(
     name: str, # of the unknown
@@ -327,32 +344,6 @@ def check_field(
     _check_memory_order(field)
     return field
 
-# %% ../../nbs/03_data/01_field.ipynb #99681828
-def _line(values):
-    "How many points an axis has, and from where to where."
-    count = f"{len(values)} points"
-    if values.dtype.kind not in "fiu" or not len(values): return count
-    return f"{count} from {values[0]:g} to {values[-1]:g}"
-
-def _grid_along(u, dim, seen):
-    "The coordinate values of an array along an axis: its own, or those seen before if they are as many, or numbers."
-    if dim in u.coords: return u[dim].values
-    _, grid = seen.get(dim, ("", ()))
-    return grid if len(grid) == u.sizes[dim] else np.arange(u.sizes[dim])
-
-def _check_grids(arrays, coords):
-    "Raise if labelled arrays, or the coordinates given, have different values for an axis."
-    seen = {dim: ("the coordinates given", values) for dim, values in coords.items()}
-    labelled = {name: u for name, u in arrays.items() if isinstance(u, xr.DataArray)}
-    for name, u in labelled.items():
-        for dim in u.dims:
-            values = _grid_along(u, dim, seen)
-            other, grid = seen.setdefault(dim, (f"`{name}`", values))
-            if np.array_equal(values, grid): continue
-            found = f"`{name}` is on another grid: its {dim} has {_line(values)}, that of {other} has {_line(grid)}"
-            rule = "all unknowns and known fields must share one grid"
-            raise ArgumentError("", found, f"{rule}, so interpolate first, for instance {name}.interp({dim}=...)")
-
 # %% ../../nbs/03_data/01_field.ipynb #7abbc7d6
 def _with_axes(name, u):
     "A list as an array; an array as it is."
@@ -380,7 +371,7 @@ def as_field(
     if labelled: return check_field(label_axes(data, coords))
     arrays = data if isinstance(data, Mapping) else {"u": data}
     arrays = {name: _with_axes(name, u) for name, u in arrays.items()}
-    _check_grids(arrays, coords)
+    check_grids(arrays, coords)
     return check_field(xr.Dataset(_unknowns_on(arrays, coords, dims), coords=coords))
 
 # %% ../../nbs/03_data/01_field.ipynb #058a82b7

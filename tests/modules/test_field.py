@@ -12,8 +12,8 @@ from scipy.io import loadmat, savemat
 
 import ubic
 from ubic.field import (
-    UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, plot_field,
-    shows_error, shows_warning, space_dims, spacing, true_pde,
+    Advice, ArgumentError, UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform,
+    check_whole, plot_field, shows_error, shows_warning, space_dims, spacing, true_pde,
 )
 from ubic.files import load, save_field, write_atomically
 from ubic.data.readers import READERS
@@ -183,6 +183,57 @@ def test_noise_leaves_the_input_alone_and_keeps_precision():
 @pytest.mark.parametrize("percent", [-1, np.nan, np.inf, "ten", None])
 def test_bad_noise_level(percent):
     with pytest.raises(ValueError, match="`percent`"): add_noise(field(), percent)
+
+
+# --- sentences in another voice ---------------------------------------------------------------------------------------
+
+def typed(argument):
+    "As somebody might say it who types commands."
+    if isinstance(argument, Advice): return " ".join([f"[{argument.name}]", *argument.names])
+    return f"--{argument.name}"
+
+
+SENTENCES = {
+    "two axes of a length": (
+        lambda: as_field(np.outer(t, t**2), x=t, t=t),
+        "`data` has shape (11, 11), and axes of equal length cannot be told apart; "
+        "name them, for instance dims=('x', 't').",
+        "--data has shape (11, 11), and axes of equal length cannot be told apart; name them, for instance [dims] x t.",
+    ),
+    "no coordinates": (
+        lambda: as_field(u2, dims=("x", "t"), x=x),
+        "`t` has no coordinate values; give them, for instance as_field(data, t=t, ...).",
+        "--t has no coordinate values; [coords].",
+    ),
+    "other axes": (
+        lambda: check_field(field().rename(x="lon")),
+        "`field` has axes ['lon']; rename them so that only x, y, z and t remain.",
+        "--field has axes ['lon']; [rename] so that only x, y, z and t remain.",
+    ),
+    "no x": (
+        lambda: check_field(field().rename(x="y")),
+        "`field` has axes ('y', 't'); a field needs x, or x and y, or x, y and z, together with t.",
+        "--field has axes ('y', 't'); a field needs x, or x and y, or x, y and z, together with t[rename].",
+    ),
+    "turned round": (
+        lambda: as_field(u2.T, x=x, t=t),
+        "`data` has shape (11, 31) but the axes x, t have lengths (31, 11); did you mean transpose(1, 0)?",
+        "--data has shape (11, 31) but the axes x, t have lengths (31, 11); did you mean transpose(1, 0)?",
+    ),
+    "a name of the data, which is no argument": (
+        lambda: check_field(field().rename(u="power").assign(v=field().u.isel(t=0, drop=True))),
+        "`v` has axes ('x',); every unknown and every known field must have all of ('x', 't'): "
+        "spread it over the others with v.broadcast_like(...), or leave it out.",
+        "`v` has axes ('x',); every unknown and every known field must have all of ('x', 't'): [variables].",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_sentences_keep_the_parts_that_another_voice_says(case):
+    call, python, other = SENTENCES[case]
+    with pytest.raises(ArgumentError) as caught: call()
+    assert str(caught.value) == python and caught.value.sentence(typed) == other
 
 
 # --- files ----------------------------------------------------------------------------------------------------------

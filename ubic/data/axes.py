@@ -14,13 +14,14 @@ import xarray as xr
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_array, as_names, shown, spoken, warn
 from ..language.terms import AXES
 
-# %% ../../nbs/03_data/00_axes.ipynb #c206b067
+# %% ../../nbs/03_data/00_axes.ipynb #5af43c98
 def space_dims(
     field: xr.Dataset, # field
 ) -> tuple: # names of its axes other than `t`
     "The axes of space, in order."
     return tuple(dim for dim in field.dims if dim != "t")
 
+# %% ../../nbs/03_data/00_axes.ipynb #392e9b22
 def spacing(
     field: xr.Dataset, # field
     dim: str, # name of an axis
@@ -29,13 +30,14 @@ def spacing(
     values = field[dim].values
     return float((values[-1] - values[0]) / (len(values) - 1))
 
+# %% ../../nbs/03_data/00_axes.ipynb #c206b067
 def grid_steps(
     field: xr.Dataset, # field
 ) -> dict: # axis → distance between neighboring points
     "The grid step along every axis, space first."
     return {dim: spacing(field, dim) for dim in [*space_dims(field), "t"]}
 
-# %% ../../nbs/03_data/00_axes.ipynb #121f3a85
+# %% ../../nbs/03_data/00_axes.ipynb #abe3a9cb
 @dataclass(frozen=True)
 class Advice(Argument):
     "What to do about an argument, as a program in Python would; another voice may say it in other words."
@@ -43,7 +45,7 @@ class Advice(Argument):
 
     def __str__(self): return self.value
 
-# %% ../../nbs/03_data/00_axes.ipynb #102de0d3
+# %% ../../nbs/03_data/00_axes.ipynb #1960194b
 GRIDS = (("x", "t"), ("x", "y", "t"), AXES) # the axes that a field may have
 
 def _check_on_grid(name, u, dims):
@@ -53,6 +55,7 @@ def _check_on_grid(name, u, dims):
     everyone = f"every unknown and every known field must have all of {dims}: "
     raise ArgumentError("", f"`{name}` has axes {u.dims}", [everyone, Advice("variables", spread)])
 
+# %% ../../nbs/03_data/00_axes.ipynb #102de0d3
 def check_dims(
     field: xr.Dataset, # axes in any order
 ) -> xr.Dataset: # the same with its axes in the order x, y, z, t, and no coordinates besides
@@ -68,7 +71,7 @@ def check_dims(
     for name, u in field.data_vars.items(): _check_on_grid(name, u, dims)
     return field.reset_coords(drop=True).transpose(*dims)
 
-# %% ../../nbs/03_data/00_axes.ipynb #79c3e1b7
+# %% ../../nbs/03_data/00_axes.ipynb #e46ccb09
 _MIN_POINTS = 3
 
 def _finite_floats(dim, values):
@@ -82,6 +85,7 @@ def _finite_floats(dim, values):
         raise ArgumentError(dim, found, "give every point its coordinate")
     return floats
 
+# %% ../../nbs/03_data/00_axes.ipynb #79c3e1b7
 def _axis_values(field, dim):
     "The coordinate values of one axis: there must be some, and enough of them."
     if dim not in field.coords:
@@ -107,7 +111,7 @@ def _check_increase(dim, values):
         found = f"is not sorted: {values[i]:g} is followed by {values[i + 1]:g}"
         raise ArgumentError(dim, found, "sort it together with the data")
 
-# %% ../../nbs/03_data/00_axes.ipynb #4d679c99
+# %% ../../nbs/03_data/00_axes.ipynb #04ac1552
 def _check_steps(dim, values, epsilon):
     "Raise unless the values increase by equal steps; return whether they do so to the last digits."
     _check_increase(dim, values)
@@ -155,7 +159,7 @@ def check_axis(
         raise ArgumentError(dim, found, "express it in other units")
     return field.assign_coords({dim: (dim, values, field[dim].attrs)})
 
-# %% ../../nbs/03_data/00_axes.ipynb #c6de9a50
+# %% ../../nbs/03_data/00_axes.ipynb #8c57261a
 class Question(ArgumentError):
     "An error that ends in a question, about what may have been meant."
     def sentence(
@@ -165,6 +169,7 @@ class Question(ArgumentError):
         "The question."
         return super().sentence(voice).removesuffix(".")
 
+# %% ../../nbs/03_data/00_axes.ipynb #c6de9a50
 def _shape_error(shape, dims, sizes):
     "An error that says how shape and coordinates differ, and which transposition would repair it."
     if not dims:
@@ -176,7 +181,7 @@ def _shape_error(shape, dims, sizes):
         if tuple(shape[i] for i in order) == wanted: return Question("data", found, f"did you mean transpose{order}?")
     return ArgumentError("data", found, "give one coordinate array for each axis, of its length")
 
-# %% ../../nbs/03_data/00_axes.ipynb #f128044e
+# %% ../../nbs/03_data/00_axes.ipynb #825e26bc
 def name_axes(
     shape: tuple, # of the array
     coords: dict, # axis → coordinate values
@@ -193,7 +198,7 @@ def name_axes(
         raise ArgumentError("data", found, ["name them, for instance ", Advice("dims", f"dims={names}", names)])
     return names
 
-# %% ../../nbs/03_data/00_axes.ipynb #4e6c1dfa
+# %% ../../nbs/03_data/00_axes.ipynb #3a0f5fe9
 def as_line(
     dim: str, # name of the axis
     values, # its coordinate values: an array or a list, a row or a column
@@ -205,6 +210,7 @@ def as_line(
     if values.size != longest: raise ArgumentError(dim, f"has shape {values.shape}", "give its values as a 1-D array")
     return values.ravel()
 
+# %% ../../nbs/03_data/00_axes.ipynb #4e6c1dfa
 def label_axes(
     field: xr.Dataset, # field
     coords: dict, # axis → coordinate values
@@ -231,7 +237,7 @@ def read_dims(
         raise ArgumentError("dims", f"is {dims!r}, which names an axis twice", "give every axis a name of its own")
     return names
 
-# %% ../../nbs/03_data/00_axes.ipynb #d96dfac4
+# %% ../../nbs/03_data/00_axes.ipynb #29d37499
 def _line(values):
     "How many points an axis has, and from where to where."
     count = f"{len(values)} points"
@@ -244,6 +250,7 @@ def _grid_along(u, dim, seen):
     _, grid = seen.get(dim, ("", ()))
     return grid if len(grid) == u.sizes[dim] else np.arange(u.sizes[dim])
 
+# %% ../../nbs/03_data/00_axes.ipynb #d28136c4
 def check_grids(
     arrays: dict, # name → array, labelled or bare
     coords: dict, # axis → coordinate values

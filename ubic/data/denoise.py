@@ -42,7 +42,7 @@ def _filter_in_chunks(u, function, window, axes, dtype):
     depth = dict.fromkeys(axes, window // 2)
     return u.map_overlap(function, depth=depth, boundary="none", dtype=dtype, meta=_empty(u.ndim, dtype))
 
-# %% ../../nbs/03_data/05_denoise.ipynb #c69fcf65
+# %% ../../nbs/03_data/05_denoise.ipynb #ac0ba1d4
 def _savgol(u, window, order, axis):
     "Savitzky–Golay filter along one axis of an array, in memory or in chunks."
     if isinstance(u, np.ndarray): return savgol_filter(u, window, order, axis=axis)
@@ -54,6 +54,7 @@ def _no_such_axis(argument, found, field):
     axes = ", ".join(map(str, field.dims))
     return ArgumentError(argument, found, f"the field has the axes {axes}")
 
+# %% ../../nbs/03_data/05_denoise.ipynb #c69fcf65
 def _check_odd(window):
     "Raise unless a window has a middle."
     if window % 2 == 0:
@@ -79,13 +80,14 @@ def savgol(
     def smoothed(u): return _savgol(u.data, window, order, axis)
     return each_unknown(field, smoothed, f"savgol(window={window}, order={order}, dim={dim!r})")
 
-# %% ../../nbs/03_data/05_denoise.ipynb #6edea085
+# %% ../../nbs/03_data/05_denoise.ipynb #60cf0d85
 def _check_window(window, order, largest=10**6, why="above `order`, so that the fit is more than interpolation"):
     "Raise unless the window is odd and wide enough for the polynomial."
     check_whole("order", order, 0, 20, "degree of the polynomial")
     check_whole("window", window, order + 1, largest, why)
     _check_odd(window)
 
+# %% ../../nbs/03_data/05_denoise.ipynb #6edea085
 def plane_kernel(
     window: int, # side of the square window in points, odd
     order: int = 2, # highest total degree of the polynomial
@@ -100,7 +102,7 @@ def plane_kernel(
     middle = q[len(q)//2]
     return (q @ middle).reshape(window, window)
 
-# %% ../../nbs/03_data/05_denoise.ipynb #a86de029
+# %% ../../nbs/03_data/05_denoise.ipynb #569c382f
 @njit(cache=True, nogil=True)
 def _filter_rows(u, i, first, left, line):
     "Row i of the plane after the filters along the first axis, one layer of `line` for each, reflected at both ends."
@@ -122,6 +124,7 @@ def _filter_rows(u, i, first, left, line):
         line[:, half - 1 - j] = line[:, half + j]
         line[:, end + j] = line[:, end - 1 - j]
 
+# %% ../../nbs/03_data/05_denoise.ipynb #a86de029
 @njit(cache=True, nogil=True)
 def _filter_plane(u, left, right, out):
     "Sum of products of filters along the first two axes of a cube."
@@ -140,7 +143,7 @@ def _filter_plane(u, left, right, out):
                         for m in range(frames):
                             out[i, j, first + m] += weight * line[q, j + a, m]
 
-# %% ../../nbs/03_data/05_denoise.ipynb #9f318b38
+# %% ../../nbs/03_data/05_denoise.ipynb #18bdc1b0
 def _factors(kernel):
     "Filters along the first axis and along the second whose products add up to a kernel, one in each row."
     left, values, right = np.linalg.svd(kernel)
@@ -148,6 +151,7 @@ def _factors(kernel):
     weighted = left[:, :rank] * values[:rank]
     return np.ascontiguousarray(weighted.T), np.ascontiguousarray(right[:rank])
 
+# %% ../../nbs/03_data/05_denoise.ipynb #e6aca8d7
 def _smooth_plane(u, axes, kernel):
     "Correlation of an array, in memory or in chunks, with a square kernel over two of its axes."
     if not isinstance(u, np.ndarray):
@@ -161,6 +165,7 @@ def _smooth_plane(u, axes, kernel):
     _filter_plane(cube, along_first, along_second, out.reshape(cube.shape))
     return np.moveaxis(out, (0, 1), axes)
 
+# %% ../../nbs/03_data/05_denoise.ipynb #9f318b38
 def _check_plane(field, dims):
     "Raise unless two different axes of the field are named."
     two = not isinstance(dims, str) and len(tuple(dims)) == 2
@@ -170,7 +175,7 @@ def _check_plane(field, dims):
     absent = [dim for dim in dims if dim not in field.dims]
     if absent: raise _no_such_axis("dims", f"has {absent[0]!r}", field)
 
-# %% ../../nbs/03_data/05_denoise.ipynb #83a90d0c
+# %% ../../nbs/03_data/05_denoise.ipynb #509b0406
 def _window_of_paper(sizes, order):
     "A thirtieth of the longer axis, odd, and wide enough for the polynomial."
     check_whole("order", order, 0, 20, "degree of the polynomial")
@@ -178,6 +183,7 @@ def _window_of_paper(sizes, order):
     narrowest = order // 2 * 2 + 1 + 2 * (order % 2)
     return max(thirtieth, narrowest, 3)
 
+# %% ../../nbs/03_data/05_denoise.ipynb #83a90d0c
 @renamed_argument("ds", "field")
 def savgol2d(
     field: xr.Dataset, # field
@@ -213,13 +219,14 @@ def _gram(matrix):
     blocks = (np.asarray(matrix[rows], float) for rows in row_blocks(matrix.shape))
     return sum(block.T @ block for block in blocks)
 
-# %% ../../nbs/03_data/05_denoise.ipynb #0d48058c
+# %% ../../nbs/03_data/05_denoise.ipynb #cc1e2f26
 def _leading_vectors(gram, rank, smallest):
     "The eigenvectors of the largest eigenvalues, as columns; None if the last of these is too small to be accurate."
     squares, vectors = eigh(gram)
     accurate = squares[-rank] > smallest**2 * squares[-1]
     return vectors[:, -rank:] if accurate else None
 
+# %% ../../nbs/03_data/05_denoise.ipynb #0d48058c
 def _truncate(matrix, rank, smallest=1e-6):
     "The nearest matrix of lower rank, by the Gram matrix unless a singular value is below `smallest` of the first."
     rows, columns = matrix.shape
@@ -272,7 +279,7 @@ def _join_triangles(stack, axis, keepdims=False):
     r = _triangle(stack.reshape(-1, stack.shape[-1]))
     return r.reshape((1,) * len(axis) + r.shape) if keepdims else r
 
-# %% ../../nbs/03_data/05_denoise.ipynb #cd84256c
+# %% ../../nbs/03_data/05_denoise.ipynb #f54a8e3e
 def _join_in_piece(piece, of_block, join, tall, side):
     "The small matrices of all blocks of a piece joined into one, as a plan."
     axes = tuple(range(piece.ndim))
@@ -284,6 +291,7 @@ def _join_in_piece(piece, of_block, join, tall, side):
     reduction = need("dask.array", '"ubic[dask]"').reduction
     return reduction(small, chunk=join, aggregate=join, axis=axes, dtype=float, meta=_empty(2))
 
+# %% ../../nbs/03_data/05_denoise.ipynb #cd84256c
 def _join_blocks(u, of_block, join, tall, name):
     "The small matrices of all blocks of space × time joined into one."
     *space, time = range(u.ndim)
@@ -297,7 +305,7 @@ def _join_blocks(u, of_block, join, tall, name):
         found = [join(np.stack(found), axis=(0,))]
     return found[0]
 
-# %% ../../nbs/03_data/05_denoise.ipynb #896d6ccd
+# %% ../../nbs/03_data/05_denoise.ipynb #59831a75
 def _kept_vectors(u, rank, tall, name, smallest):
     "The singular vectors of the undivided side: by Gram matrices where these are accurate, else by triangles."
     kept = _leading_vectors(_join_blocks(u, _block_gram, np.sum, tall, name), rank, smallest)
@@ -306,6 +314,7 @@ def _kept_vectors(u, rank, tall, name, smallest):
         kept = np.linalg.svd(triangle)[2][:rank].T
     return kept.astype(u.dtype)
 
+# %% ../../nbs/03_data/05_denoise.ipynb #896d6ccd
 def _patterns_and_histories(u, kept, tall, name):
     "Both sides of the product: the one that is known, and that of the field with it."
     tensordot = need("dask.array", '"ubic[dask]"').tensordot
@@ -317,7 +326,7 @@ def _patterns_and_histories(u, kept, tall, name):
     histories = tensordot(patterns, u, axes=[space, space])
     return patterns, compute(xr.DataArray(histories), name).values
 
-# %% ../../nbs/03_data/05_denoise.ipynb #cc526da8
+# %% ../../nbs/03_data/05_denoise.ipynb #68e28996
 def _truncate_in_chunks(u, rank, name, smallest=1e-6):
     "What `_truncate` does, for space × time in chunks."
     times = u.shape[-1]
@@ -330,7 +339,7 @@ def _truncate_in_chunks(u, rank, name, smallest=1e-6):
     histories = da.from_array(histories, chunks=((rank,), u.chunks[-1]))
     return da.tensordot(patterns, histories, axes=1)
 
-# %% ../../nbs/03_data/05_denoise.ipynb #ed082cf4
+# %% ../../nbs/03_data/05_denoise.ipynb #98399237
 def _ranks(field, rank):
     "A rank for each unknown, from one number or a mapping."
     ranks = dict(rank) if hasattr(rank, "items") else dict.fromkeys(field.data_vars, rank)
@@ -346,6 +355,7 @@ def _ranks(field, rank):
         check_whole("rank", value, 1, largest, "the smaller side of space × time")
     return ranks
 
+# %% ../../nbs/03_data/05_denoise.ipynb #ed082cf4
 @renamed_argument("ds", "field")
 def svd(
     field: xr.Dataset, # field

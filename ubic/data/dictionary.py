@@ -161,7 +161,7 @@ def dct_dictionary(
     waves[:, 1:] -= waves[:, 1:].mean(axis=0)
     return waves / np.linalg.norm(waves, axis=0)
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #8c45231a
+# %% ../../nbs/03_data/06_dictionary.ipynb #3344a80c
 _DIRECT = 150 # largest matrix that is decomposed directly
 
 def _leading(gram, start):
@@ -171,6 +171,7 @@ def _leading(gram, start):
     else: _, vectors = eigsh(gram, k=1, which="LA", v0=start, ncv=8)
     return vectors[:, 0]
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #8c45231a
 def _leading_direction(rows, start):
     "Leading right singular vector of a matrix."
     if not rows.any(): return start
@@ -179,7 +180,7 @@ def _leading_direction(rows, start):
     def product(v): return rows.T @ (rows @ v)
     return _leading(LinearOperator((length, length), matvec=product, dtype=float), start)
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #51c338a7
+# %% ../../nbs/03_data/06_dictionary.ipynb #2c3860b2
 def code_signals(
     signals, # one signal per row: an array or `Patches`
     dictionary: np.ndarray, # one atom per column
@@ -197,6 +198,7 @@ def code_signals(
         residuals[block] = rows - codes[block] @ dictionary.T
     return codes, residuals
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #51c338a7
 def renew_atoms(
     dictionary: np.ndarray, # one atom per column
     codes: np.ndarray, # one row for each signal
@@ -223,7 +225,7 @@ def _learn_several(signals, dictionary, rho, sparsity, iterations):
         if done < iterations: renew_atoms(dictionary, codes, residuals, rho)
     return best
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #8cb80c61
+# %% ../../nbs/03_data/06_dictionary.ipynb #9f80a9e5
 def _owners(signals, dictionary):
     "For every signal the atom it correlates with most."
     blocks = row_blocks(signals.shape)
@@ -235,6 +237,7 @@ def _gram_of(signals, numbers):
         rows = signals[numbers[block]]
         yield rows.T @ rows
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #8cb80c61
 def _correct(grams, signals, before, after):
     "Correct the Gram matrix of every atom by the signals that changed sides; return the atoms concerned."
     moved = np.flatnonzero(after != before)
@@ -260,7 +263,7 @@ def _learn_single(signals, dictionary, iterations):
             dictionary[:, j] = _leading(grams[j], dictionary[:, j])
     return dictionary
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #17ee3883
+# %% ../../nbs/03_data/06_dictionary.ipynb #73e90db0
 def _check_learning(atoms, rho, sparsity, iterations):
     "Raise unless the settings of K-SVD make sense."
     check_whole("atoms", atoms, 1, 10**6, "at least one atom")
@@ -269,6 +272,7 @@ def _check_learning(atoms, rho, sparsity, iterations):
     if not (isinstance(rho, Real) and 0 <= rho < np.inf):
         raise ArgumentError("rho", f"is {rho!r}", "give a finite number, at least 0")
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #17ee3883
 def _first_dictionary(start, length, atoms):
     "The dictionary that learning starts from: the one given, with atoms of unit norm, or sampled cosines."
     if start is None: return dct_dictionary(length, atoms)
@@ -283,7 +287,7 @@ def _first_dictionary(start, length, atoms):
         raise ArgumentError("start", found, "leave it out")
     return dictionary / norms
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #cb1e288e
+# %% ../../nbs/03_data/06_dictionary.ipynb #a28cd32c
 @threadpool_limits.wrap(limits=1, user_api="blas")
 def learn_dictionary(
     signals, # one signal per row: an array or `Patches`
@@ -300,13 +304,14 @@ def learn_dictionary(
     if sparsity == 1: return _learn_single(signals, dictionary, iterations)
     return _learn_several(signals, dictionary, rho, sparsity, iterations)
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #b8ca722b
+# %% ../../nbs/03_data/06_dictionary.ipynb #ae71d48b
 def _projection(dictionary):
     "A function that projects rows onto the span of the atoms."
     left, values, _ = np.linalg.svd(dictionary, full_matrices=False)
     basis = left[:, values > 1e-10 * values[0]]
     return lambda rows: (rows @ basis) @ basis.T
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #b8ca722b
 def _reconstruction(dictionary, transform_sparsity, noise):
     "A function from rows to what few atoms make of them: a fixed number, or as many as rise above the noise."
     atoms = dictionary.shape[1]
@@ -317,7 +322,7 @@ def _reconstruction(dictionary, transform_sparsity, noise):
     gram = dictionary.T @ dictionary
     return lambda rows: _batch_omp(gram, rows @ dictionary, count, least_gain) @ dictionary.T
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #19fa9e1e
+# %% ../../nbs/03_data/06_dictionary.ipynb #09244b79
 def _training_rows(patches, training, seed):
     "All patches, or a random sample of them as an array."
     rng = as_rng(seed)
@@ -325,6 +330,7 @@ def _training_rows(patches, training, seed):
     sample = rng.choice(len(patches), training, replace=False)
     return patches[np.sort(sample)]
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #885093db
 def _check_plane_in_memory(field):
     "Raise unless the field is over x and t, and in memory."
     if is_chunked(field):
@@ -336,6 +342,7 @@ def _check_plane_in_memory(field):
         remedy = "K-SVD takes fields over x and t, use savgol2d or svd for others"
         raise ArgumentError("field", f"has the axes {axes}", remedy)
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #19fa9e1e
 def _side_of_patch(field, patch):
     "The side of a patch: the one given if it fits, by default 16 points or a quarter of a shorter axis."
     shortest = min(field.sizes.values())
@@ -343,13 +350,14 @@ def _side_of_patch(field, patch):
     check_whole("patch", patch, 2, shortest, "at most the shortest axis of the field")
     return patch
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #1e0990ee
+# %% ../../nbs/03_data/06_dictionary.ipynb #de815ed4
 def _check_use(atoms, transform_sparsity, training):
     "Raise unless there can be codes of this sparsity and so many patches to learn from."
     if transform_sparsity is not None:
         check_whole("transform_sparsity", transform_sparsity, 1, atoms, "at most the number of atoms")
     if training is not None: check_whole("training", training, 1, 10**9, "number of patches to learn from")
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #1e0990ee
 @renamed_argument("ds", "field")
 def ksvd(
     field: xr.Dataset, # field over x and t
@@ -383,12 +391,13 @@ def ksvd(
     note = f"ksvd({sizes}, transform_sparsity={transform_sparsity}, iterations={iterations})"
     return each_unknown(field, denoised, note)
 
-# %% ../../nbs/03_data/06_dictionary.ipynb #252cc9f1
+# %% ../../nbs/03_data/06_dictionary.ipynb #aaacbcfe
 def _draw_atom(ax, atom, patch):
     "One atom as a picture without a frame, zero in the middle of the colors."
     size = np.abs(atom).max()
     ax.imshow(atom.reshape(patch, patch), cmap="RdBu_r", vmin=-size, vmax=size)
 
+# %% ../../nbs/03_data/06_dictionary.ipynb #252cc9f1
 def plot_dictionary(
     dictionary: np.ndarray, # one atom per column, for square patches
     columns: int = 16, # atoms in a row of the picture

@@ -48,7 +48,7 @@ def is_chunked(
     arrays = field.variables.values() if isinstance(field, xr.Dataset) else [field]
     return any(u.chunks is not None for u in arrays)
 
-# %% ../../nbs/03_data/01_field.ipynb #c2a8f3b4
+# %% ../../nbs/03_data/01_field.ipynb #98400b04
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) # of disks and quotas
 _LOST_WORKERS = ("KilledWorker", "NoWorkerError", "NoValidWorkerError") # of `distributed`, which may not be installed
 
@@ -60,6 +60,7 @@ def _unreadable(what, error):
     reason = f"cannot be computed from its chunks ({brief_reason(error)})"
     return Unreadable(f"`{what}` {reason}; see whether the file or store behind it is complete.")
 
+# %% ../../nbs/03_data/01_field.ipynb #0f3f1c93
 @contextmanager
 def computing(
     what: str, # the unknowns that are computed, as the message calls them
@@ -72,6 +73,7 @@ def computing(
         if on_the_written_side: raise
         raise _unreadable(what, error) from error
 
+# %% ../../nbs/03_data/01_field.ipynb #c2a8f3b4
 def compute(
     lazy, # Dataset or DataArray, small once it is computed
     what: str, # the unknowns it is made of, as the message calls them
@@ -96,7 +98,7 @@ def split_complex(
     warn(f"{found}; its real part was taken.")
     return {name: u.real}
 
-# %% ../../nbs/03_data/01_field.ipynb #c8150516
+# %% ../../nbs/03_data/01_field.ipynb #0c2258ac
 def _real_parts(name, u, others):
     "A complex unknown as one or two real ones, whose names must be free."
     parts = split_complex(name, u)
@@ -106,6 +108,7 @@ def _real_parts(name, u, others):
         raise ArgumentError("", found, "rename one of them")
     return parts
 
+# %% ../../nbs/03_data/01_field.ipynb #162b0503
 def _as_real(field):
     "Every unknown as float32 or float64."
     unknowns = {}
@@ -121,7 +124,7 @@ def _as_real(field):
         unknowns[name] = u.astype(precision, copy=False)
     return field.drop_vars(field.data_vars).assign(unknowns)
 
-# %% ../../nbs/03_data/01_field.ipynb #54e9331c
+# %% ../../nbs/03_data/01_field.ipynb #9da53325
 def _extent(u):
     "Smallest and largest value, and the variation between three slices of each axis; for a field in chunks as plans."
     parts = {"low": u.min(skipna=False), "high": u.max(skipna=False)}
@@ -131,6 +134,7 @@ def _extent(u):
         parts[f"along {dim}"] = variation.max()
     return parts
 
+# %% ../../nbs/03_data/01_field.ipynb #54e9331c
 def _compute_numbers(unknowns, question):
     "The numbers that a question has for each unknown, all in one pass."
     asked = {name: question(u) for name, u in unknowns.items()}
@@ -143,7 +147,7 @@ def _compute_numbers(unknowns, question):
         numbers[name] = {part: float(found[f"{name} {part}"]) for part in parts}
     return numbers
 
-# %% ../../nbs/03_data/01_field.ipynb #c76cf3cf
+# %% ../../nbs/03_data/01_field.ipynb #9f0e9978
 def _bad_values(block, shape, block_info=None):
     "How many values of a block are not finite, and the number of the first in an array of this shape."
     bad = ~np.isfinite(block)
@@ -156,6 +160,7 @@ def _bad_values(block, shape, block_info=None):
     answer = np.array([bad.sum(), first])
     return answer.reshape((1,) * block.ndim + (2,))
 
+# %% ../../nbs/03_data/01_field.ipynb #c76cf3cf
 def _bad_values_of_blocks(u, name):
     "The same of every block of an unknown, in memory or in chunks."
     if not is_chunked(u): return _bad_values(u.values, u.shape)
@@ -164,7 +169,7 @@ def _bad_values_of_blocks(u, name):
     plan = u.data.map_blocks(_bad_values, u.shape, chunks=chunks, new_axis=u.ndim, dtype=int, meta=empty)
     return compute(xr.DataArray(plan), name).values
 
-# %% ../../nbs/03_data/01_field.ipynb #871c8caf
+# %% ../../nbs/03_data/01_field.ipynb #e7443245
 def _not_finite(name, u):
     "An error with the number of values that are not finite, and the place of the first."
     found = _bad_values_of_blocks(u, name)
@@ -176,7 +181,7 @@ def _not_finite(name, u):
     remedy = "fill them in or crop the grid (unknowns merged from different grids have such holes)"
     return ArgumentError("", f"{many}; {where}", remedy)
 
-# %% ../../nbs/03_data/01_field.ipynb #9e0f3909
+# %% ../../nbs/03_data/01_field.ipynb #8a22f30f
 KNOWN_FLAT = {} # axes without variation, by Dask's name for the content of an array in chunks
 
 def _spread(axes):
@@ -184,6 +189,7 @@ def _spread(axes):
     def variation(u, dim): return (u.max(dim) - u.min(dim)).max()
     return lambda u: {dim: variation(u, dim) for dim in axes[u.name]}
 
+# %% ../../nbs/03_data/01_field.ipynb #9e0f3909
 def _rounding(name, u, low, high):
     "What rounding alone can make values differ by, once their size is one that the computer can take powers of."
     if not np.isfinite([low, high]).all(): raise _not_finite(name, u)
@@ -193,7 +199,7 @@ def _rounding(name, u, low, high):
         raise ArgumentError("", found, "express it in other units")
     return 4 * np.finfo(u.dtype).eps * size
 
-# %% ../../nbs/03_data/01_field.ipynb #c93173d3
+# %% ../../nbs/03_data/01_field.ipynb #09f68dfe
 def _look_for_flat(unknowns):
     "The axes along which each unknown does not vary at all, in one pass, or two if any axis is suspected."
     extent = _compute_numbers(unknowns, _extent)
@@ -209,7 +215,7 @@ def _look_for_flat(unknowns):
         flat[name] = [dim for dim in dims if spread[name][dim] <= tolerance[name]]
     return flat
 
-# %% ../../nbs/03_data/01_field.ipynb #47cf223b
+# %% ../../nbs/03_data/01_field.ipynb #44aa6877
 def _all_flat_axes(field):
     "The axes along which each unknown does not vary, from memory where an array in chunks has been looked at before."
     content, flat, unknown = {}, {}, {}
@@ -223,6 +229,7 @@ def _all_flat_axes(field):
         if name in content: KNOWN_FLAT[content[name]] = axes
     return {name: flat[name] for name in field.data_vars}
 
+# %% ../../nbs/03_data/01_field.ipynb #47cf223b
 def flat_axes(
     name: str, # of the unknown
     u: xr.DataArray, # its values
@@ -315,7 +322,7 @@ def _check_memory_order(field):
         rougher = f"`{name}` is far rougher along one axis than it would be in another memory order"
         warn(f"{rougher} (roughness {own:.3f} against {other:.3f}); check that it was transposed, not reshaped.")
 
-# %% ../../nbs/03_data/01_field.ipynb #dd3616ce
+# %% ../../nbs/03_data/01_field.ipynb #246d2737
 def check_dataset(
     name: str, # the argument, as the message calls it
     field, # what was given for it
@@ -330,6 +337,7 @@ def check_dataset(
     remedy = "make a field of it with as_field(data, x=..., t=...)"
     raise ArgumentTypeError(name, f"is a {type(field).__name__}", remedy)
 
+# %% ../../nbs/03_data/01_field.ipynb #dd3616ce
 @renamed_argument("ds", "field")
 def check_field(
     field: xr.Dataset, # unknowns on a grid, axes in any order
@@ -344,7 +352,7 @@ def check_field(
     _check_memory_order(field)
     return field
 
-# %% ../../nbs/03_data/01_field.ipynb #7abbc7d6
+# %% ../../nbs/03_data/01_field.ipynb #7e5c3e42
 def _with_axes(name, u):
     "A list as an array; an array as it is."
     return u if hasattr(u, "ndim") else as_array(name, u)
@@ -354,6 +362,7 @@ def _unknowns_on(arrays, coords, dims):
     def on_axes(u): return u if isinstance(u, xr.DataArray) else (name_axes(u.shape, coords, dims), u)
     return {name: on_axes(u) for name, u in arrays.items()}
 
+# %% ../../nbs/03_data/01_field.ipynb #7abbc7d6
 def as_field(
     data, # Dataset, DataArray, array, or mapping from names of unknowns to arrays
     *,
@@ -374,17 +383,17 @@ def as_field(
     check_grids(arrays, coords)
     return check_field(xr.Dataset(_unknowns_on(arrays, coords, dims), coords=coords))
 
-# %% ../../nbs/03_data/01_field.ipynb #058a82b7
+# %% ../../nbs/03_data/01_field.ipynb #53b9d79e
 def _parts_of_field(field):
     "What a field is made of, for a file."
     if is_chunked(field):
-        raise ValueError(
-            "`result` holds a field in chunks, and a file is written from memory; "
-            "save its selections alone, as save_result(dict(found), path), or discover on field.load()."
-        )
+        found = "holds a field in chunks, and a file is written from memory"
+        remedy = "save its selections alone, as save_result(dict(found), path), or discover on field.load()"
+        raise ArgumentError("result", found, remedy)
     variables = {name: (u.dims, u.values, u.attrs) for name, u in field.variables.items()}
     return {"variables": variables, "coords": list(field.coords), "attrs": field.attrs}
 
+# %% ../../nbs/03_data/01_field.ipynb #058a82b7
 def _field_of_parts(variables, coords, attrs):
     "A field from what it is made of."
     unknowns = {name: u for name, u in variables.items() if name not in coords}
@@ -392,7 +401,7 @@ def _field_of_parts(variables, coords, attrs):
 
 saved_elsewhere("Dataset", "xarray", _parts_of_field, _field_of_parts)
 
-# %% ../../nbs/03_data/01_field.ipynb #59b1c556
+# %% ../../nbs/03_data/01_field.ipynb #985ab865
 def _is_pde(value):
     "Whether a value is a mapping from targets to terms and their coefficients."
     if not isinstance(value, dict): return False
@@ -400,6 +409,7 @@ def _is_pde(value):
     coefficients = [coefficient for terms in value.values() for coefficient in terms.values()]
     return all(isinstance(coefficient, Real) and abs(coefficient) < 1e300 for coefficient in coefficients)
 
+# %% ../../nbs/03_data/01_field.ipynb #59b1c556
 def true_pde(
     field: xr.Dataset, # field
 ) -> dict: # target → {term: coefficient}; empty if the equation is not known
@@ -411,11 +421,12 @@ def true_pde(
     remedy = "give a JSON text such as '{\"u\": {\"u_xx\": 0.1}}', or leave it out"
     raise ArgumentError("ds.attrs['pde']", f"is {shown(text)}", remedy)
 
-# %% ../../nbs/03_data/01_field.ipynb #c0d087a0
+# %% ../../nbs/03_data/01_field.ipynb #28022e83
 def _std_of_stack(variances, means):
     "The standard deviation of arrays as one, from those of each."
     return np.sqrt(np.mean(variances) + np.var(means))
 
+# %% ../../nbs/03_data/01_field.ipynb #c0d087a0
 def _add_noise_to(arrays, level, rng):
     "Noisy copies of arrays that share one standard deviation; drawn in C order, the arrays stacked last."
     variances = [u.var(dtype=float) for u in arrays]
@@ -428,7 +439,7 @@ def _add_noise_to(arrays, level, rng):
         for k, u in enumerate(noisy): u[i] += draw[..., k]
     return noisy
 
-# %% ../../nbs/03_data/01_field.ipynb #3bd7f74c
+# %% ../../nbs/03_data/01_field.ipynb #03bf00eb
 def _noisy_block(block, entropy, unknown, size, block_id=None):
     "A block plus noise from the stream that belongs to its place."
     seed = np.random.SeedSequence(entropy, spawn_key=(unknown, *block_id))
@@ -439,6 +450,7 @@ def _moments(u):
     "A question for `_compute_numbers`: mean and variance."
     return {"mean": u.astype(float).mean(), "var": u.astype(float).var()}
 
+# %% ../../nbs/03_data/01_field.ipynb #3bd7f74c
 def _add_noise_in_chunks(field, groups, level, rng):
     "Noisy versions of the unknowns of a field in chunks, as plans."
     moments = _compute_numbers(field, _moments)
@@ -456,13 +468,14 @@ def _add_noise_in_chunks(field, groups, level, rng):
         noisy[name] = blocks.map_blocks(_noisy_block, entropy, i, sizes[name], dtype=u.dtype, meta=empty)
     return noisy
 
-# %% ../../nbs/03_data/01_field.ipynb #e1d1b44c
+# %% ../../nbs/03_data/01_field.ipynb #7a2c419f
 def _check_percent(percent):
     "Raise unless a noise level is a finite number that is not negative."
     number = isinstance(percent, Real) and not isinstance(percent, bool)
     if number and 0 <= percent < np.inf: return
     raise ArgumentError("percent", f"is {percent!r}", "give a finite number, at least 0")
 
+# %% ../../nbs/03_data/01_field.ipynb #e1d1b44c
 @renamed_argument("ds", "field")
 def add_noise(
     field: xr.Dataset, # clean field
@@ -484,7 +497,7 @@ def add_noise(
     unknowns = {name: field[name].copy(data=noisy[name]) for name in names}
     return field.assign(unknowns).assign_attrs(noise_percent=float(percent))
 
-# %% ../../nbs/03_data/01_field.ipynb #7eaa943b
+# %% ../../nbs/03_data/01_field.ipynb #040af643
 def draw_mesh(
     ax, # matplotlib axes
     horizontal: xr.DataArray, # coordinate to the right
@@ -498,6 +511,7 @@ def draw_mesh(
     ax.set(xlabel=f"${horizontal.name}$", ylabel=f"${vertical.name}$")
     return mesh
 
+# %% ../../nbs/03_data/01_field.ipynb #7eaa943b
 def pick_unknown(
     field: xr.Dataset, # field
     variable: str, # name of the unknown, or None
@@ -507,13 +521,14 @@ def pick_unknown(
         raise ArgumentError("variable", f"is {variable!r}", f"the field has {list(field.data_vars)}")
     return field[variable or next(iter(field.data_vars))]
 
-# %% ../../nbs/03_data/01_field.ipynb #88307833
+# %% ../../nbs/03_data/01_field.ipynb #27f4d07e
 def middle_plane(
     u: xr.DataArray, # unknown
 ) -> xr.DataArray: # the unknown without z
     "The plane in the middle of z, if there is a z."
     return u.isel(z=u.sizes["z"] // 2) if "z" in u.dims else u
 
+# %% ../../nbs/03_data/01_field.ipynb #baf2f773
 def _thinned(u, most=1000):
     "An array in memory as it is; of one in chunks, evenly spaced points of each axis."
     if not is_chunked(u): return u
@@ -523,6 +538,7 @@ def _thinned(u, most=1000):
         places[dim] = np.unique(evenly.astype(int))
     return compute(u.isel(places), u.name)
 
+# %% ../../nbs/03_data/01_field.ipynb #88307833
 def _snapshots(u, panels, **kw):
     "Frames from the first to the last, one for each panel, in the same colors."
     last = u.sizes["t"] - 1
@@ -536,7 +552,7 @@ def _snapshots(u, panels, **kw):
         if panel is not panels[0]: panel.set_ylabel("")
     return mesh
 
-# %% ../../nbs/03_data/01_field.ipynb #2da9aea4
+# %% ../../nbs/03_data/01_field.ipynb #9f50b90d
 def _panels(u):
     "A figure for a field: one picture, or a row of up to four whose shape is that of the plane."
     import matplotlib.pyplot as plt
@@ -546,6 +562,7 @@ def _panels(u):
     size = (2.7 * count + 0.6, min(2.3 * slope, 5) + 0.8)
     return plt.subplots(1, count, figsize=size, layout="constrained", sharey=True)[1]
 
+# %% ../../nbs/03_data/01_field.ipynb #2da9aea4
 def _panels_of(ax):
     "The axes of matplotlib that were given, as an array."
     panels = np.atleast_1d(ax).ravel()

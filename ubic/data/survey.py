@@ -42,7 +42,7 @@ def sampled_places(
         counts[axis] = max(1, min(counts[axis], allowed))
     return [np.linspace(0, n - 3, count).astype(int) for n, count in zip(shape, counts)]
 
-# %% ../../nbs/03_data/02_survey.ipynb #3eee7469
+# %% ../../nbs/03_data/02_survey.ipynb #d28dbb6e
 def _differences(u):
     "Second differences along every axis, scaled so that white noise keeps its size; of an array in chunks, as a plan."
     places = sampled_places(u.shape)
@@ -51,6 +51,7 @@ def _differences(u):
     for axis in sampled_first: u = _second_difference(u, axis, places[axis]) / sqrt(comb(4, 2))
     return u
 
+# %% ../../nbs/03_data/02_survey.ipynb #3eee7469
 def noise_std(
     u, # array, in memory or in chunks
     name: str = "u", # of the unknown, for messages

@@ -25,7 +25,7 @@ _rooms = { # short path → the room it stands for, and more rooms whose names i
     "denoise": ["data.denoise", "data.dictionary", "data.survey"],
     "engines": ["trial.engines"],
     "estimator": ["road.estimator"],
-    "field": ["data.field", "ground.checks", "ground.runtime", "ground.storage", "language.terms"],
+    "field": ["data.field", "data.axes", "ground.checks", "ground.runtime", "ground.storage", "language.terms"],
     "files": ["data.files", "ground.storage"],
     "initial": ["paper.initial"],
     "jets": ["trial.jets"],

@@ -21,7 +21,9 @@ from ubic.terms import evaluate, parse_term
 
 BOUNDS = {"burgers": 1e-7, "kdv": 1e-7, "ks": 1e-8}
 LARGE = {"navier_stokes": {"w": 4}, "reaction_diffusion": {"u": 7, "v": 7}, "gray_scott": {"u": 6, "v": 5}}
-ERRORS = {"navier_stokes": (2, 1.5), "reaction_diffusion": (0.1, 0.1), "gray_scott": (0.1, 0.1)} # percent, small and paper
+ERRORS = { # percent, small and paper
+    "navier_stokes": (2, 1.5), "reaction_diffusion": (0.1, 0.1), "gray_scott": (0.1, 0.1),
+}
 
 
 @pytest.fixture
@@ -78,8 +80,11 @@ def coefficient_error(field, target, frames):
     for j in frames:
         u = {name: values[..., j-2:j+3].values.astype(float) for name, values in field.data_vars.items()}
         now = {name: values[..., 2] for name, values in u.items()}
-        def differentiate(name, axes): return slope(now[name], dims.index(axes[0]), len(axes), spacing(field, axes[0]), periodic)
-        columns = [np.broadcast_to(evaluate(parse_term(term), now, differentiate), now[target].shape) for term in truth]
+        def differentiate(name, axes):
+            step = spacing(field, axes[0])
+            return slope(now[name], dims.index(axes[0]), len(axes), step, periodic)
+        values = [evaluate(parse_term(term), now, differentiate) for term in truth]
+        columns = [np.broadcast_to(value, now[target].shape) for value in values]
         rate = slope(u[target], len(dims), 1, spacing(field, "t"), False)[..., 2]
         block = np.stack([column[inside].ravel() for column in (*columns, rate)], 1)
         gram = gram + block.T @ block
@@ -91,7 +96,8 @@ def halving(field, initial, steps, count, every=1):
     "Relative change of the first frames when the time step is halved."
     finer = simulate_frames(true_pde(field), initial, field.t.values[:count], steps=2*steps)
     thin = (slice(None), *[slice(None, None, every)]*len(initial.dims))
-    pairs = [(frame[thin], np.stack([u[..., j].values for u in field.data_vars.values()])) for j, frame in enumerate(finer)]
+    def frame_of(j): return np.stack([u[..., j].values for u in field.data_vars.values()])
+    pairs = [(frame[thin], frame_of(j)) for j, frame in enumerate(finer)]
     return max(np.linalg.norm(a - b)/np.linalg.norm(a) for a, b in pairs)
 
 
@@ -118,9 +124,11 @@ def test_sizes_grids_and_shedding(large):
     flow, spiral, cube = (large[name] for name in LARGE)
     assert list(flow.data_vars) == ["w", "u", "v"] and 0.16 < strouhal(flow) < 0.18
     assert (float(spiral.x[0]), float(spiral.x[64]), float(spiral.t[-1])) == (-10, 0, 10)
-    assert (float(cube.z[0]), float(cube.z[16]), float(cube.t[-1])) == (-1.25, 0, 10) and spacing(cube, "t") == pytest.approx(10/99)
+    assert (float(cube.z[0]), float(cube.z[16]), float(cube.t[-1])) == (-1.25, 0, 10)
+    assert spacing(cube, "t") == pytest.approx(10/99)
     x, y = 3.4375, -1.25 # points of the grid
-    assert float(spiral.v.sel(x=x, y=y)[0]) == pytest.approx(np.tanh(np.hypot(x, y))*np.sin(np.arctan2(y, x) - np.hypot(x, y)))
+    radius, angle = np.hypot(x, y), np.arctan2(y, x)
+    assert float(spiral.v.sel(x=x, y=y)[0]) == pytest.approx(np.tanh(radius)*np.sin(angle - radius))
 
 
 @pytest.mark.parametrize("name", LARGE)
@@ -151,7 +159,10 @@ def test_no_cache_writes_nothing(folder):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("variable, expected", [("UBIC_CACHE", "."), ("XDG_CACHE_HOME", "ubic"), ("HOME", ".cache/ubic")])
+PLACES = [("UBIC_CACHE", "."), ("XDG_CACHE_HOME", "ubic"), ("HOME", ".cache/ubic")]
+
+
+@pytest.mark.parametrize("variable, expected", PLACES)
 def test_folder_follows_the_environment(variable, expected, tmp_path, monkeypatch):
     for name in ("UBIC_CACHE", "XDG_CACHE_HOME"): monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(variable, str(tmp_path))

@@ -7,9 +7,9 @@ import xarray as xr
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import orthogonal_mp_gram
 
-from ubic.denoise import Patches, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, savgol, svd
-from ubic.data.dictionary import _code
-from ubic.data.dictionary import _renew_atoms
+from ubic.denoise import (
+    Patches, code_signals, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, renew_atoms, savgol, svd,
+)
 
 
 def published_noisy(folder, name, percent=30):
@@ -29,7 +29,8 @@ def relative_error(ds, u): return np.linalg.norm(ds.u.values - u) / np.linalg.no
 def toy(nx=60, nt=40, noise=0.3, seed=0):
     x, t = np.linspace(0, 2 * np.pi, nx, endpoint=False), np.linspace(0, 3, nt)
     u = np.sin(x[:, None] - t) + 0.5 * np.sin(2 * x)[:, None] * np.cos(t)
-    return xr.Dataset({"u": (("x", "t"), u + noise * np.random.default_rng(seed).standard_normal(u.shape))}, {"x": x, "t": t}, {"title": "toy"})
+    u = u + noise * np.random.default_rng(seed).standard_normal(u.shape)
+    return xr.Dataset({"u": (("x", "t"), u)}, {"x": x, "t": t}, {"title": "toy"})
 
 
 def test_published_burgers_array(reference):
@@ -76,7 +77,9 @@ def test_codes_equal_scikit_learn(sparsity):
     rng = np.random.default_rng(sparsity)
     dictionary = rng.standard_normal((25, 40))
     dictionary /= np.linalg.norm(dictionary, axis=0)
-    signals = np.vstack([rng.standard_normal((60, 25)), rng.standard_normal((20, 2)) @ dictionary[:, :2].T, np.zeros((1, 25))])
+    random = rng.standard_normal((60, 25))
+    of_two_atoms = rng.standard_normal((20, 2)) @ dictionary[:, :2].T
+    signals = np.vstack([random, of_two_atoms, np.zeros((1, 25))])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         reference = orthogonal_mp_gram(dictionary.T @ dictionary, dictionary.T @ signals.T, n_nonzero_coefs=sparsity).T
@@ -98,14 +101,15 @@ def test_codes_do_not_depend_on_the_unit(seed, unit):
     rng = np.random.default_rng(seed)
     dictionary = rng.standard_normal((9, 12))
     signals = rng.standard_normal((5, 9))
-    assert np.allclose(omp_code(dictionary, unit * signals, 4), unit * omp_code(dictionary, signals, 4), rtol=1e-6, atol=1e-9 * unit)
+    scaled, codes = omp_code(dictionary, unit * signals, 4), omp_code(dictionary, signals, 4)
+    assert np.allclose(scaled, unit * codes, rtol=1e-6, atol=1e-9 * unit)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3])
 def test_objective_never_rises_with_one_atom(rho):
     signals = Patches(toy().u.values, 6)[:]
     def objective(dictionary):
-        codes, residuals = _code(signals, dictionary, rho, 1)
+        codes, residuals = code_signals(signals, dictionary, rho, 1)
         return (residuals**2).sum() + rho * (codes**2).sum()
     values = [objective(learn_dictionary(signals, 16, rho, sparsity=1, iterations=n)) for n in range(8)]
     assert np.all(np.diff(values) <= 1e-9 * values[0])
@@ -116,9 +120,9 @@ def test_renewing_atoms_never_raises_the_objective(rho):
     signals = Patches(toy().u.values, 6)[:]
     dictionary = dct_dictionary(36, 16)
     for _ in range(4):
-        codes, residuals = _code(signals, dictionary, rho, 3)
+        codes, residuals = code_signals(signals, dictionary, rho, 3)
         before = (residuals**2).sum() + rho * (codes**2).sum()
-        _renew_atoms(dictionary, codes, residuals, rho)
+        renew_atoms(dictionary, codes, residuals, rho)
         assert (residuals**2).sum() + rho * (codes**2).sum() <= before * (1 + 1e-12)
         assert np.allclose(residuals, signals - codes @ dictionary.T)
 
@@ -135,7 +139,7 @@ def test_general_sparsity_agrees_with_the_special_case():
     signals = Patches(toy().u.values, 6)[:]
     special = learn_dictionary(signals, 8, sparsity=1, iterations=3)
     general = dct_dictionary(36, 8)
-    for _ in range(3): _renew_atoms(general, *_code(signals, general, 0.2, 1), 0.2)
+    for _ in range(3): renew_atoms(general, *code_signals(signals, general, 0.2, 1), 0.2)
     used = np.abs((special * general).sum(axis=0))
     assert np.allclose(used, 1, atol=1e-8)
 
@@ -145,8 +149,9 @@ def test_same_dictionary_as_dictlearn():
     signals = Patches(toy().u.values, 5)[:]
     for sparsity in (1, 2):
         ours = learn_dictionary(signals, 10, rho=0.0, sparsity=sparsity, iterations=3)
-        theirs = peer.DictionaryLearning(10, fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=3, replace_unused_atoms="no",
-                                         dict_init=dct_dictionary(25, 10).T).fit(signals).components_.T
+        how = dict(fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=3, replace_unused_atoms="no")
+        learner = peer.DictionaryLearning(10, dict_init=dct_dictionary(25, 10).T, **how)
+        theirs = learner.fit(signals).components_.T
         assert np.allclose(np.abs((ours * theirs).sum(axis=0)), 1, atol=1e-8)
 
 

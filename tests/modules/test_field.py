@@ -11,10 +11,12 @@ from scipy.interpolate import make_interp_spline
 from scipy.io import loadmat, savemat
 
 import ubic
-from ubic.field import (UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, plot_field, shows_error,
-                        shows_warning, space_dims, spacing, true_pde)
+from ubic.field import (
+    Advice, ArgumentError, UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform,
+    check_whole, plot_field, shows_error, shows_warning, space_dims, spacing, true_pde,
+)
 from ubic.files import load, save_field, write_atomically
-from ubic.data.readers import _read_mat
+from ubic.data.readers import READERS
 
 rng = np.random.default_rng(0)
 x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)
@@ -28,7 +30,7 @@ def field(**kw): return as_field(u2, x=x, t=t, **kw)
 def messages(caught): return [str(w.message) for w in caught]
 
 
-# --- canonical form -------------------------------------------------------------------------------------------------------------
+# --- canonical form -------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_any_labelled_order_gives_the_same_field(order):
@@ -61,7 +63,7 @@ def test_scalar_coordinates_are_dropped():
     assert set(check_field(field().assign_coords(run=3)).coords) == {"x", "t"}
 
 
-# --- what is not refused --------------------------------------------------------------------------------------------------------
+# --- what is not refused --------------------------------------------------------------------------------------------
 
 def with_value(value):
     u = u2.copy(); u[4, 5] = value
@@ -89,27 +91,35 @@ def test_rounding_that_was_lost_with_an_epoch_is_evened_out(step, recwarn):
     assert np.array_equal(check_uniform("t", even), even)
 
 
-@pytest.mark.parametrize("share, passes", [(1e-6, True), (1e-4, True), (9e-4, True), (1.1e-3, False), (1e-2, False), (0.3, False)])
+SHARES = [(1e-6, True), (1e-4, True), (9e-4, True), (1.1e-3, False), (1e-2, False), (0.3, False)]
+
+
+@pytest.mark.parametrize("share, passes", SHARES)
 def test_a_thousandth_of_a_step_is_the_bound(share, passes):
+    uneven = r"`x` is not uniform: \S+ at index \d+ is \S+ away from an even grid \(steps"
     for length, origin in ((50, 0.0), (2000, 1e4)):
         values = origin + 0.01 * (np.arange(length) + share * np.where(np.arange(length) % 7 == 3, 1, 0))
         if passes: assert np.ptp(np.diff(check_uniform("x", values))) < 1e-7
         else:
-            with pytest.raises(ValueError, match=r"`x` is not uniform: \S+ at index \d+ is \S+ away from an even grid \(steps"): check_uniform("x", values)
+            with pytest.raises(ValueError, match=uneven): check_uniform("x", values)
 
 
 def test_what_is_evened_out_does_not_matter():
-    "Frames taken a thousandth of a step beside their place change the coefficients by much less than their standard deviations."
+    "Frames taken a thousandth of a step beside their place change coefficients by much less than their uncertainty."
     clean = ubic.datasets.burgers()
-    moved = clean.t.values + np.r_[0, 1e-3 * spacing(clean, "t") * np.random.default_rng(0).uniform(-1, 1, clean.sizes["t"] - 2), 0]
+    random = np.random.default_rng(0).uniform(-1, 1, clean.sizes["t"] - 2)
+    moved = clean.t.values + np.r_[0, 1e-3 * spacing(clean, "t") * random, 0]
     beside = clean.copy(data={"u": make_interp_spline(clean.t.values, clean.u.values, k=7, axis=1)(moved)})
     for noise, most in ((1, 1e-5), (30, 1e-5)):
         exact, shifted = (ubic.discover(add_noise(field, noise, seed=0))["u"] for field in (clean, beside))
-        assert shifted.terms == exact.terms and np.abs(shifted.coef / exact.coef - 1).max() < most and np.abs((shifted.coef - exact.coef) / exact.std).max() < 0.02
-    assert ubic.discover(add_noise(clean.assign_coords(t=moved), 30, seed=0))["u"].coef == pytest.approx(ubic.discover(add_noise(clean, 30, seed=0))["u"].coef, rel=1e-9)
+        assert shifted.terms == exact.terms and np.abs(shifted.coef / exact.coef - 1).max() < most
+        assert np.abs((shifted.coef - exact.coef) / exact.std).max() < 0.02
+    labelled = ubic.discover(add_noise(clean.assign_coords(t=moved), 30, seed=0))["u"]
+    even = ubic.discover(add_noise(clean, 30, seed=0))["u"]
+    assert labelled.coef == pytest.approx(even.coef, rel=1e-9)
 
 
-# --- memory order ---------------------------------------------------------------------------------------------------------------
+# --- memory order ---------------------------------------------------------------------------------------------------
 
 def interacting(nx, nt):
     "Several waves at several speeds, on an interval that is not a period."
@@ -139,7 +149,7 @@ def test_noise_never_looks_reshaped(shape, seed, recwarn):
     assert not messages(recwarn)
 
 
-# --- noise ----------------------------------------------------------------------------------------------------------------------
+# --- noise ----------------------------------------------------------------------------------------------------------
 
 def test_noise_is_that_of_one_legacy_draw():
     ds = field()
@@ -166,7 +176,8 @@ def test_noise_leaves_the_input_alone_and_keeps_precision():
     ds = as_field(u2.astype("float32"), x=x, t=t).assign_attrs(pde='{"u": {}}')
     before = ds.copy(deep=True)
     noisy = add_noise(ds, 50, seed=np.random.default_rng(3))
-    assert ds.identical(before) and noisy.u.dtype == np.float32 and noisy.attrs == {"pde": '{"u": {}}', "noise_percent": 50.0}
+    assert ds.identical(before) and noisy.u.dtype == np.float32
+    assert noisy.attrs == {"pde": '{"u": {}}', "noise_percent": 50.0}
 
 
 @pytest.mark.parametrize("percent", [-1, np.nan, np.inf, "ten", None])
@@ -174,7 +185,58 @@ def test_bad_noise_level(percent):
     with pytest.raises(ValueError, match="`percent`"): add_noise(field(), percent)
 
 
-# --- files ----------------------------------------------------------------------------------------------------------------------
+# --- sentences in another voice ---------------------------------------------------------------------------------------
+
+def typed(argument):
+    "As somebody might say it who types commands."
+    if isinstance(argument, Advice): return " ".join([f"[{argument.name}]", *argument.names])
+    return f"--{argument.name}"
+
+
+SENTENCES = {
+    "two axes of a length": (
+        lambda: as_field(np.outer(t, t**2), x=t, t=t),
+        "`data` has shape (11, 11), and axes of equal length cannot be told apart; "
+        "name them, for instance dims=('x', 't').",
+        "--data has shape (11, 11), and axes of equal length cannot be told apart; name them, for instance [dims] x t.",
+    ),
+    "no coordinates": (
+        lambda: as_field(u2, dims=("x", "t"), x=x),
+        "`t` has no coordinate values; give them, for instance as_field(data, t=t, ...).",
+        "--t has no coordinate values; [coords].",
+    ),
+    "other axes": (
+        lambda: check_field(field().rename(x="lon")),
+        "`field` has axes ['lon']; rename them so that only x, y, z and t remain.",
+        "--field has axes ['lon']; [rename] so that only x, y, z and t remain.",
+    ),
+    "no x": (
+        lambda: check_field(field().rename(x="y")),
+        "`field` has axes ('y', 't'); a field needs x, or x and y, or x, y and z, together with t.",
+        "--field has axes ('y', 't'); a field needs x, or x and y, or x, y and z, together with t[rename].",
+    ),
+    "turned round": (
+        lambda: as_field(u2.T, x=x, t=t),
+        "`data` has shape (11, 31) but the axes x, t have lengths (31, 11); did you mean transpose(1, 0)?",
+        "--data has shape (11, 31) but the axes x, t have lengths (31, 11); did you mean transpose(1, 0)?",
+    ),
+    "a name of the data, which is no argument": (
+        lambda: check_field(field().rename(u="power").assign(v=field().u.isel(t=0, drop=True))),
+        "`v` has axes ('x',); every unknown and every known field must have all of ('x', 't'): "
+        "spread it over the others with v.broadcast_like(...), or leave it out.",
+        "`v` has axes ('x',); every unknown and every known field must have all of ('x', 't'): [variables].",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SENTENCES)
+def test_sentences_keep_the_parts_that_another_voice_says(case):
+    call, python, other = SENTENCES[case]
+    with pytest.raises(ArgumentError) as caught: call()
+    assert str(caught.value) == python and caught.value.sentence(typed) == other
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
 
 def test_saved_field_comes_back_identical(tmp_path):
     ds = as_field({"u": u3, "v": (u3**2).astype("float32")}, x=x, y=y, t=t)
@@ -202,8 +264,9 @@ def test_numpy_attributes_are_saved_as_numbers(tmp_path):
 
 @pytest.mark.parametrize("name, transposed", [("usol", False), ("uu", True), ("u", True)])
 def test_matlab_5(tmp_path, name, transposed):
-    savemat(tmp_path / "a.mat", {name: u2.T if transposed else u2, "x": x[None], "t" if name == "usol" else "tt": t[:, None],
-                                 "X": np.zeros((31, 11)), "nu": 0.1, "note": "text", "cell": np.array([{}, 1], dtype=object)})
+    grid = {"x": x[None], "t" if name == "usol" else "tt": t[:, None]}
+    others = {"X": np.zeros((31, 11)), "nu": 0.1, "note": "text", "cell": np.array([{}, 1], dtype=object)}
+    savemat(tmp_path / "a.mat", {name: u2.T if transposed else u2} | grid | others)
     ds = load(tmp_path / "a.mat")
     assert list(ds.data_vars) == ["u"] and np.array_equal(ds.u, u2) and np.array_equal(ds.t, t)
     assert load(tmp_path / "a.mat", variables=name).identical(ds)
@@ -211,22 +274,31 @@ def test_matlab_5(tmp_path, name, transposed):
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_matlab_5_reads_numbers_as_scipy_does(tmp_path, packed):
-    arrays = {kind: rng.integers(0, 100, (3, 4)).astype(kind) for kind in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "bool")}
-    arrays |= {"complex": rng.random((2, 3)) + 1j * rng.random((2, 3)), "deep": rng.random((2, 3, 4)), "one": np.uint8([[7]]), "none": np.zeros((0, 3)), "a_name_of_some_length": rng.random((2, 2))}
-    savemat(tmp_path / "a.mat", arrays | {"text": "hello", "cell": np.array([{}, 1], dtype=object), "parts": {"a": 1}}, do_compression=packed)
-    ours, theirs = _read_mat(tmp_path / "a.mat"), loadmat(tmp_path / "a.mat")
+    kinds = ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "bool")
+    arrays = {kind: rng.integers(0, 100, (3, 4)).astype(kind) for kind in kinds}
+    arrays |= {"complex": rng.random((2, 3)) + 1j * rng.random((2, 3)), "deep": rng.random((2, 3, 4))}
+    arrays |= {"one": np.uint8([[7]]), "none": np.zeros((0, 3)), "a_name_of_some_length": rng.random((2, 2))}
+    others = {"text": "hello", "cell": np.array([{}, 1], dtype=object), "parts": {"a": 1}}
+    savemat(tmp_path / "a.mat", arrays | others, do_compression=packed)
+    ours, theirs = READERS[".mat"](tmp_path / "a.mat"), loadmat(tmp_path / "a.mat")
     assert set(ours) == set(arrays)
-    for name in arrays: assert ours[name].dtype == theirs[name].dtype and ours[name].shape == theirs[name].shape and np.array_equal(ours[name], theirs[name]), name
+    for name in arrays:
+        assert ours[name].dtype == theirs[name].dtype and ours[name].shape == theirs[name].shape, name
+        assert np.array_equal(ours[name], theirs[name]), name
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_matlab_5_of_either_order_with_numbers_in_few_bytes(tmp_path, order):
-    def element(kind, content): return np.array([kind, len(content)], f"{order}u4").tobytes() + content + bytes(-len(content) % 8)
-    def small(kind, content): return np.array([len(content) << 16 | kind], f"{order}u4").tobytes() + content.ljust(4, b"\0")
-    array = element(6, np.array([6, 0], f"{order}u4").tobytes()) + element(5, np.array([2, 3], f"{order}i4").tobytes()) + small(1, b"u") + element(2, bytes(range(6))) # a double array of bytes
-    (tmp_path / "a.mat").write_bytes(b"MATLAB".ljust(124, b" ") + {"<": b"\0\1IM", ">": b"\1\0MI"}[order] + element(14, array))
-    ours = _read_mat(tmp_path / "a.mat")["u"]
-    assert ours.dtype == float and np.array_equal(ours, np.arange(6).reshape(2, 3, order="F")) and np.array_equal(ours, loadmat(tmp_path / "a.mat")["u"])
+    def in_order(values, kind): return np.array(values, f"{order}{kind}4").tobytes()
+    def element(kind, content): return in_order([kind, len(content)], "u") + content + bytes(-len(content) % 8)
+    def small(kind, content): return in_order([len(content) << 16 | kind], "u") + content.ljust(4, b"\0")
+    flags, sizes = element(6, in_order([6, 0], "u")), element(5, in_order([2, 3], "i"))
+    array = flags + sizes + small(1, b"u") + element(2, bytes(range(6))) # a double array of bytes
+    mark = {"<": b"\0\1IM", ">": b"\1\0MI"}[order]
+    (tmp_path / "a.mat").write_bytes(b"MATLAB".ljust(124, b" ") + mark + element(14, array))
+    ours = READERS[".mat"](tmp_path / "a.mat")["u"]
+    assert ours.dtype == float and np.array_equal(ours, np.arange(6).reshape(2, 3, order="F"))
+    assert np.array_equal(ours, loadmat(tmp_path / "a.mat")["u"])
 
 
 @pytest.mark.parametrize("complex_", [False, True])
@@ -240,7 +312,8 @@ def test_matlab_73(tmp_path, complex_):
         file["note"] = np.frombuffer(b"text", dtype="u1").astype("u2")[:, None]
         file["note"].attrs["MATLAB_class"] = np.bytes_("char")
     ds = load(tmp_path / "a.mat")
-    assert np.array_equal(ds.ure if complex_ else ds.u, u2) and list(ds.data_vars) == (["ure", "uim"] if complex_ else ["u"])
+    assert list(ds.data_vars) == (["ure", "uim"] if complex_ else ["u"])
+    assert np.array_equal(ds.ure if complex_ else ds.u, u2)
 
 
 def test_netcdf_classic_and_hdf5(tmp_path):
@@ -253,7 +326,8 @@ def test_netcdf_classic_and_hdf5(tmp_path):
 
 
 def test_zarr_stays_on_disk(tmp_path):
-    pytest.importorskip("zarr"); dask = pytest.importorskip("dask.array")
+    pytest.importorskip("zarr")
+    dask = pytest.importorskip("dask.array")
     field().to_zarr(tmp_path / "a.zarr", zarr_format=2)
     ds = load(tmp_path / "a.zarr")
     assert isinstance(ds.u.data, dask.Array) and np.array_equal(ds.u, u2)
@@ -287,7 +361,8 @@ def test_chunked_field_is_read_once_by_the_check():
     lazy = dask.map_blocks(block, chunks=((10, 21), (5, 6)), dtype=float, meta=np.empty((0, 0)))
     ds = as_field(lazy, x=x, t=t)
     assert isinstance(ds.u.data, dask.Array) and sorted(reads) == sorted(set(reads)) and len(reads) == 4
-    with pytest.raises(ValueError, match="not finite"): as_field(dask.from_array(with_value(np.nan), chunks=8), x=x, t=t)
+    holes = dask.from_array(with_value(np.nan), chunks=8)
+    with pytest.raises(ValueError, match="not finite"): as_field(holes, x=x, t=t)
 
 
 def test_npz_with_several_unknowns_and_meshes(tmp_path):
@@ -337,7 +412,7 @@ def test_files_of_another_kind(tmp_path, suffix):
     with pytest.raises(ValueError, match=f"cannot be read as \\{suffix}"): load(path)
 
 
-# --- headers that claim more than there is, or more than memory holds -----------------------------------------------------------
+# --- headers that claim more than there is, or more than memory holds -----------------------------------------------
 
 def npy(shape, numbers):
     "An .npy file whose header gives this shape, with so many numbers behind it."
@@ -384,14 +459,21 @@ def short_matlab_4(path): path.write_bytes(np.array([0, 1000, 1000, 0, 2], "<i4"
 
 
 def empty_hdf(path):
-    with pytest.importorskip("h5py").File(path, "w") as file: file.create_dataset("u", (1000, 1000), "f8", chunks=(10, 10))
+    with pytest.importorskip("h5py").File(path, "w") as file:
+        file.create_dataset("u", (1000, 1000), "f8", chunks=(10, 10))
 
 
 @pytest.mark.parametrize("name, write, words", [
-    ("a.npy", short_npy, "its header claims 8000128 bytes but holds at most 200"), ("a.npz", short_member, "its header claims 8000128 bytes but holds at most 200"),
-    ("a.npz", swollen_member, r"u\.npy claims 10000000 bytes"), ("a.npz", members_in_one_place, "all of it together claims 65952 bytes"),
-    ("a.mat", short_element, "one of its elements claims 10000008 bytes but holds at most 88"), ("a.mat", swollen_element, "one of its elements claims 10000000 bytes"),
-    ("a.mat", short_matlab_4, "u claims 1000000 bytes but holds at most 94"), ("a.mat", empty_hdf, "u claims 8000000 bytes"), ("a.nc", empty_hdf, "u claims 8000000 bytes")], ids=lambda value: getattr(value, "__name__", None))
+    ("a.npy", short_npy, "its header claims 8000128 bytes but holds at most 200"),
+    ("a.npz", short_member, "its header claims 8000128 bytes but holds at most 200"),
+    ("a.npz", swollen_member, r"u\.npy claims 10000000 bytes"),
+    ("a.npz", members_in_one_place, "all of it together claims 65952 bytes"),
+    ("a.mat", short_element, "one of its elements claims 10000008 bytes but holds at most 88"),
+    ("a.mat", swollen_element, "one of its elements claims 10000000 bytes"),
+    ("a.mat", short_matlab_4, "u claims 1000000 bytes but holds at most 94"),
+    ("a.mat", empty_hdf, "u claims 8000000 bytes"),
+    ("a.nc", empty_hdf, "u claims 8000000 bytes"),
+], ids=lambda value: getattr(value, "__name__", None))
 def test_a_header_that_claims_more_than_the_file_holds(tmp_path, name, write, words):
     "The claim is compared with the file before anything is read, though memory would do for it."
     write(tmp_path / name)
@@ -407,26 +489,41 @@ def write_hdf(path):
     with pytest.importorskip("h5py").File(path, "w") as file: file["u"] = u2
 
 
+def write_packed_mat(path): savemat(path, {"u": np.zeros((100, 100))}, do_compression=True)
+
+
+def write_packed_table(path): path.write_bytes(gzip.compress(b"x,t,u\n" + b"0,0,0\n"*10000))
+
+
 @pytest.mark.parametrize("name, write, what", [
-    ("a.npy", lambda path: np.save(path, u2), "its array"), ("a.npz", lambda path: np.savez(path, u=u2), "all of it together"), ("a.mat", lambda path: savemat(path, {"u": u2}), "it"),
-    ("a.mat", lambda path: savemat(path, {"u": np.zeros((100, 100))}, do_compression=True), "one of its elements"), ("a.mat", write_hdf, "all of it together"),
-    ("a.nc", lambda path: field().to_netcdf(path, engine="scipy"), "all of it together"), ("a.nc", lambda path: field().to_netcdf(path, engine="h5netcdf"), "all of it together"), ("a.zarr", write_zarr, "a chunk of `u`"),
-    ("a.csv", lambda path: path.write_text("x,t,u\n" + "0,0,0\n"*1000), "it"), ("a.csv.gz", lambda path: path.write_bytes(gzip.compress(b"x,t,u\n" + b"0,0,0\n"*10000)), "its text")],
-    ids=["npy", "npz", "mat", "packed mat", "hdf mat", "classic nc", "hdf nc", "zarr", "csv", "csv.gz"])
+    ("a.npy", lambda path: np.save(path, u2), "its array"),
+    ("a.npz", lambda path: np.savez(path, u=u2), "all of it together"),
+    ("a.mat", lambda path: savemat(path, {"u": u2}), "it"),
+    ("a.mat", write_packed_mat, "one of its elements"),
+    ("a.mat", write_hdf, "all of it together"),
+    ("a.nc", lambda path: field().to_netcdf(path, engine="scipy"), "all of it together"),
+    ("a.nc", lambda path: field().to_netcdf(path, engine="h5netcdf"), "all of it together"),
+    ("a.zarr", write_zarr, "a chunk of `u`"),
+    ("a.csv", lambda path: path.write_text("x,t,u\n" + "0,0,0\n"*1000), "it"),
+    ("a.csv.gz", write_packed_table, "its text"),
+], ids=["npy", "npz", "mat", "packed mat", "hdf mat", "classic nc", "hdf nc", "zarr", "csv", "csv.gz"])
 def test_what_does_not_fit_into_memory_is_not_read(tmp_path, monkeypatch, name, write, what):
     "On a machine with a kilobyte of memory."
     write(tmp_path / name)
     monkeypatch.setattr("ubic.ground.storage._memory", lambda: 1000)
-    with pytest.raises(ValueError, match=rf"cannot be read as .*: {what} would take \S+ GB, and there are 1e-06 GB of memory"): load(tmp_path / name)
+    too_large = rf"cannot be read as .*: {what} would take \S+ GB, and there are 1e-06 GB of memory"
+    with pytest.raises(ValueError, match=too_large): load(tmp_path / name)
 
 
-# --- arguments of the wrong kind ------------------------------------------------------------------------------------------------
+# --- arguments of the wrong kind ------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("origin, step, off", [(5e6, 10, 2), (1e6, 1, 0.4)])
 def test_single_precision_hides_no_uneven_step(origin, step, off):
+    u, times = np.random.default_rng(0).random((60, 40)), np.arange(40.0)
     even = origin + step*np.arange(60.0)
-    assert as_field(np.random.default_rng(0).random((60, 40)), x=np.float32(even), t=np.arange(40.0)).x.diff("x").std() < 1e-6*step
-    with pytest.raises(ValueError, match="`x` is not uniform"): as_field(np.random.default_rng(0).random((60, 40)), x=np.float32(even + off*(np.arange(60) % 5 == 2)), t=np.arange(40.0))
+    assert as_field(u, x=np.float32(even), t=times).x.diff("x").std() < 1e-6*step
+    uneven = np.float32(even + off*(np.arange(60) % 5 == 2))
+    with pytest.raises(ValueError, match="`x` is not uniform"): as_field(u, x=uneven, t=times)
 
 
 def test_a_distant_origin_hides_no_uneven_step():
@@ -441,10 +538,12 @@ def test_a_distant_origin_hides_no_uneven_step():
 
 
 def test_whole_positive_and_seed():
-    assert type(check_whole("n", np.int32(3), 1)) is int and check_whole("n", 3, 1, 3) == 3 and check_positive("a", np.float32(2)) == 2
+    assert type(check_whole("n", np.int32(3), 1)) is int and check_whole("n", 3, 1, 3) == 3
+    assert check_positive("a", np.float32(2)) == 2
     for bad in (0, 4, 2.0, True, "2", None):
         with pytest.raises(ValueError, match="`n` is .*from 1 to 3 .because."): check_whole("n", bad, 1, 3, "because")
-    for bad, kind in ((0, ValueError), (-1, ValueError), (np.inf, ValueError), (np.nan, ValueError), ("a", TypeError), (True, TypeError), (1j, TypeError)):
+    refused = {ValueError: (0, -1, np.inf, np.nan), TypeError: ("a", True, 1j)}
+    for bad, kind in ((bad, kind) for kind, values in refused.items() for bad in values):
         with pytest.raises(kind, match="`a` is"): check_positive("a", bad)
     legacy = np.random.RandomState(0)
     assert as_rng(legacy) is legacy and as_rng(np.int64(5)).random() == np.random.default_rng(5).random()
@@ -455,9 +554,12 @@ def test_whole_positive_and_seed():
 def test_load_arguments(tmp_path):
     saved = save_field(field(), tmp_path / "a.NPZ")
     assert load(saved).identical(field()) and load(saved, rename={}).identical(field())
-    for arguments, kind, word in (((None,), TypeError, "path"), ((saved, 3), TypeError, "variables"), ((saved, None, 3), ValueError, "dims"),
-                                  ((saved, None, ("x", "t")), ValueError, "dims"), ((saved, None, None, "u"), TypeError, "rename"),
-                                  ((saved, None, None, {"u": 3}), TypeError, "rename")):
+    refused = [
+        ((None,), TypeError, "path"), ((saved, 3), TypeError, "variables"), ((saved, None, 3), ValueError, "dims"),
+        ((saved, None, ("x", "t")), ValueError, "dims"), ((saved, None, None, "u"), TypeError, "rename"),
+        ((saved, None, None, {"u": 3}), TypeError, "rename"),
+    ]
+    for arguments, kind, word in refused:
         with pytest.raises(kind, match=f"`{word}` is") as caught: load(*arguments)
         assert "\n" not in str(caught.value)
     np.save(tmp_path / "b.npy", u2)
@@ -475,13 +577,15 @@ def test_writing_whole_or_not_at_all(tmp_path):
     with pytest.raises(TypeError, match="`path` is None"): save_field(field(), None)
     (tmp_path / "a.txt").write_text("old")
     def fail(file):
-        file.write(b"new"); raise KeyboardInterrupt
+        file.write(b"new")
+        raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt): write_atomically(tmp_path / "a.txt", fail)
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
-    assert write_atomically(str(tmp_path / "a.txt"), lambda file: file.write(b"new")).read_text() == "new" and len(list(tmp_path.iterdir())) == 1
+    assert write_atomically(str(tmp_path / "a.txt"), lambda file: file.write(b"new")).read_text() == "new"
+    assert len(list(tmp_path.iterdir())) == 1
 
 
-# --- small things ---------------------------------------------------------------------------------------------------------------
+# --- small things ---------------------------------------------------------------------------------------------------
 
 def test_shows_error_and_warning(capsys):
     with pytest.raises(AssertionError):
@@ -501,7 +605,7 @@ def test_true_pde():
 
 
 def test_plots():
-    matplotlib = pytest.importorskip("matplotlib"); matplotlib.use("Agg")
+    pytest.importorskip("matplotlib").use("Agg")
     import matplotlib.pyplot as plt
     ax = plot_field(field(), cmap="magma")
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("$t$", "$x$")
@@ -509,13 +613,16 @@ def test_plots():
     assert len(panels) == 4 and panels[-1].get_title() == "$t = 1$"
     deep = as_field(u3[:, :, None] * np.cos(y[:5])[:, None], x=x, y=y, z=y[:5], t=t)
     assert len(plot_field(deep)) == 4 and plot_field(deep, ax=plt.figure().subplots()).get_xlabel() == "$x$"
-    assert len(panels[0].figure.axes) == 5 and len({panel.collections[0].get_clim() for panel in panels}) == 1 # one color bar, the same colors
-    assert plot_field(deep)[0].get_title() == r"$t = 0,\ z = 0.2$" and plot_field(deep, ax=plt.figure().subplots()).get_title().startswith("$t = 1,")
-    assert len(plot_field(deep.isel(t=[0, 5]))) == 2 and plot_field(deep, ax=plt.figure().subplots(2, 2)).shape == (2, 2)
+    assert len(panels[0].figure.axes) == 5 # one color bar
+    assert len({panel.collections[0].get_clim() for panel in panels}) == 1 # the same colors
+    assert plot_field(deep)[0].get_title() == r"$t = 0,\ z = 0.2$"
+    assert plot_field(deep, ax=plt.figure().subplots()).get_title().startswith("$t = 1,")
+    assert len(plot_field(deep.isel(t=[0, 5]))) == 2
+    assert plot_field(deep, ax=plt.figure().subplots(2, 2)).shape == (2, 2)
     plt.close("all")
 
 
-# --- tables ---------------------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------------------------
 
 def write_table(path, ds=None, **kw):
     "A field as a long table; returns the field."
@@ -524,7 +631,12 @@ def write_table(path, ds=None, **kw):
     return ds
 
 
-@pytest.mark.parametrize("kw", [dict(), dict(sep=";"), dict(sep="\t"), dict(sep=" "), dict(sep=";", decimal=","), dict(index=True), dict(quoting=1), dict(encoding="utf-8-sig"), dict(encoding="utf-16"), dict(encoding="utf-16", sep="\t", decimal=",", lineterminator="\r\n"), dict(sep=" ", decimal=","), dict(lineterminator="\r\n"), dict(lineterminator="\r")], ids=str)
+@pytest.mark.parametrize("kw", [
+    dict(), dict(sep=";"), dict(sep="\t"), dict(sep=" "), dict(sep=";", decimal=","), dict(index=True),
+    dict(quoting=1), dict(encoding="utf-8-sig"), dict(encoding="utf-16"),
+    dict(encoding="utf-16", sep="\t", decimal=",", lineterminator="\r\n"),
+    dict(sep=" ", decimal=","), dict(lineterminator="\r\n"), dict(lineterminator="\r"),
+], ids=str)
 def test_tables_of_all_kinds(tmp_path, kw):
     ds = write_table(tmp_path / "a.csv", **kw)
     xr.testing.assert_allclose(load(tmp_path / "a.csv"), ds, rtol=1e-14)
@@ -537,8 +649,13 @@ def test_tables_by_other_names(tmp_path, name):
 
 
 REMARKS = {
-    "above": "# made by hand\n# on a Monday, at 9\n\nx,t,u\n", "above and below": "% made by hand\nx,t,u\n% m,s,K\n", "hidden names": "# made by hand\n#\n# x,t,u\n", "only hidden names": "%x,t,u\n", "none": "x,t,u\n",
-    "blank lines": "\n\n  \nx,t,u\n\n", "spaces": "  # made by hand\n x , t , u \n",
+    "above": "# made by hand\n# on a Monday, at 9\n\nx,t,u\n",
+    "above and below": "% made by hand\nx,t,u\n% m,s,K\n",
+    "hidden names": "# made by hand\n#\n# x,t,u\n",
+    "only hidden names": "%x,t,u\n",
+    "none": "x,t,u\n",
+    "blank lines": "\n\n  \nx,t,u\n\n",
+    "spaces": "  # made by hand\n x , t , u \n",
 }
 
 
@@ -550,7 +667,11 @@ def test_remarks_above_a_table(tmp_path, head, encoding):
     xr.testing.assert_allclose(load(tmp_path / "a.csv"), ds, rtol=1e-14)
 
 
-@pytest.mark.parametrize("head, words", [("# made by hand\n", "1 cells for 3 names, .* below 'made by hand'"), ("# m,s,K\n", "has the columns"), ("# one\n# two\n", "names 1 column")])
+@pytest.mark.parametrize("head, words", [
+    ("# made by hand\n", "1 cells for 3 names, .* below 'made by hand'"),
+    ("# m,s,K\n", "has the columns"),
+    ("# one\n# two\n", "names 1 column"),
+])
 def test_remarks_that_are_no_header(tmp_path, head, words):
     write_table(tmp_path / "a.csv", header=False)
     (tmp_path / "a.csv").write_text(head + (tmp_path / "a.csv").read_text())
@@ -558,7 +679,9 @@ def test_remarks_that_are_no_header(tmp_path, head, words):
 
 
 def test_decimal_commas_are_seen_after_whole_numbers(tmp_path):
-    (tmp_path / "a.csv").write_text("x;t;u;note\n" + "".join(f"{i};{j};{f'{i * j / 4 + i:g}'.replace('.', ',')};fine, really\n" for i in range(4) for j in range(3)))
+    def comma(number): return f"{number:g}".replace(".", ",")
+    rows = [f"{i};{j};{comma(i * j / 4 + i)};fine, really\n" for i in range(4) for j in range(3)]
+    (tmp_path / "a.csv").write_text("x;t;u;note\n" + "".join(rows))
     assert np.allclose(load(tmp_path / "a.csv", variables="u").u, [[i * j / 4 + i for j in range(3)] for i in range(4)])
     (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().replace(",", ".").replace("fine.", "fine,"))
     assert load(tmp_path / "b.csv", variables="u").identical(load(tmp_path / "a.csv", variables="u"))
@@ -567,28 +690,40 @@ def test_decimal_commas_are_seen_after_whole_numbers(tmp_path):
 def test_gzipped_tables_that_are_damaged_or_swell(tmp_path):
     write_table(tmp_path / "a.csv.gz", compression="gzip")
     whole = (tmp_path / "a.csv.gz").read_bytes()
-    for content, words in ((whole[:-20], "end-of-stream"), (whole[:400] + b"?" + whole[401:], "cannot be read as .csv.gz"), (b"x,t,u\n", "gzip"), (gzip.compress(b"x,t,u\n" + b"0,0,0\n" * 10**6), "swells more than 200 times")):
+    damaged = [
+        (whole[:-20], "end-of-stream"),
+        (whole[:400] + b"?" + whole[401:], "cannot be read as .csv.gz"),
+        (b"x,t,u\n", "gzip"),
+        (gzip.compress(b"x,t,u\n" + b"0,0,0\n" * 10**6), "swells more than 200 times"),
+    ]
+    for content, words in damaged:
         (tmp_path / "a.csv.gz").write_bytes(content)
         with pytest.raises(ValueError, match=words): load(tmp_path / "a.csv.gz")
-    with pytest.raises(ValueError, match="`chunks` is 'auto', but .csv.gz files are read whole"): load(tmp_path / "a.csv.gz", chunks="auto")
+    with pytest.raises(ValueError, match="`chunks` is 'auto', but .csv.gz files are read whole"):
+        load(tmp_path / "a.csv.gz", chunks="auto")
 
 
 def test_rows_of_a_table_may_come_in_any_order(tmp_path):
-    plane = xr.Dataset({"u": (("x", "y", "t"), np.random.default_rng(0).random((5, 4, 3))), "v": (("x", "y", "t"), np.random.default_rng(1).random((5, 4, 3)))},
-                       {"x": np.arange(5.0), "y": np.arange(4.0), "t": np.arange(3.0)})
-    plane.to_dataframe().reset_index().sample(frac=1, random_state=0)[["v", "t", "y", "u", "x"]].to_csv(tmp_path / "a.csv", index=False)
+    def unknown(seed): return ("x", "y", "t"), np.random.default_rng(seed).random((5, 4, 3))
+    grid = {"x": np.arange(5.0), "y": np.arange(4.0), "t": np.arange(3.0)}
+    plane = xr.Dataset({"u": unknown(0), "v": unknown(1)}, grid)
+    rows = plane.to_dataframe().reset_index().sample(frac=1, random_state=0)
+    rows[["v", "t", "y", "u", "x"]].to_csv(tmp_path / "a.csv", index=False)
     got = load(tmp_path / "a.csv")
-    assert set(got.data_vars) == {"u", "v"} and np.allclose(got.u, plane.u, rtol=1e-14) and np.allclose(got.v, plane.v, rtol=1e-14)
+    assert set(got.data_vars) == {"u", "v"}
+    assert np.allclose(got.u, plane.u, rtol=1e-14) and np.allclose(got.v, plane.v, rtol=1e-14)
     assert list(load(tmp_path / "a.csv", variables="v").data_vars) == ["v"]
 
 
 def test_names_in_tables(tmp_path):
     ds = field()
-    ds.rename(x="position", t="time", u="T").to_dataframe().reset_index().assign(note="fine").to_csv(tmp_path / "a.csv", index=False)
-    xr.testing.assert_allclose(load(tmp_path / "a.csv", variables="T", rename={"position": "x", "T": "u"}), ds, rtol=1e-14)
-    with pytest.raises(ValueError, match="`note` has 341 cell"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u"})
-    with pytest.raises(ValueError, match="`path` has the columns"): load(tmp_path / "a.csv")
-    with pytest.raises(ValueError, match="every column needs its own"): load(tmp_path / "a.csv", rename={"position": "x", "T": "u", "note": "u"})
+    path, rename = tmp_path / "a.csv", {"position": "x", "T": "u"}
+    table = ds.rename(x="position", t="time", u="T").to_dataframe().reset_index()
+    table.assign(note="fine").to_csv(path, index=False)
+    xr.testing.assert_allclose(load(path, variables="T", rename=rename), ds, rtol=1e-14)
+    with pytest.raises(ValueError, match="`note` has 341 cell"): load(path, rename=rename)
+    with pytest.raises(ValueError, match="`path` has the columns"): load(path)
+    with pytest.raises(ValueError, match="every column needs its own"): load(path, rename=rename | {"note": "u"})
 
 
 def test_coordinates_of_tables_may_be_rounded_or_computed_twice(tmp_path):
@@ -603,7 +738,8 @@ def test_coordinates_of_tables_may_be_rounded_or_computed_twice(tmp_path):
 
 @pytest.mark.parametrize("values", [[0, 1, 3, 4], [0.0, 0.1, 0.2, 0.4], [0, 1.0, 2.1, 3.0]])
 def test_uneven_tables_are_not_taken_for_rounded_ones(tmp_path, values):
-    uneven = xr.Dataset({"u": (("x", "t"), np.random.default_rng(0).random((4, 5)))}, {"x": values, "t": np.arange(5.0)})
+    u = np.random.default_rng(0).random((4, 5))
+    uneven = xr.Dataset({"u": (("x", "t"), u)}, {"x": values, "t": np.arange(5.0)})
     write_table(tmp_path / "a.csv", uneven)
     with pytest.raises(ValueError, match="`x` is not uniform"): load(tmp_path / "a.csv")
 
@@ -611,15 +747,36 @@ def test_uneven_tables_are_not_taken_for_rounded_ones(tmp_path, values):
 def small_table(): return "x,t,u\n" + "".join(f"{i},{j},{i * j + i}\n" for i in range(4) for j in range(3))
 
 
+def with_row(row):
+    "The table with another row in place of the fifth."
+    return small_table().replace("1,1,2", row)
+
+
 BAD_TABLES = {
-    "": "it is empty", "\n \n": "it is empty", "x,t,u\n": "no rows", "0,1,2\n0,1,3\n": "first line holds the number 0", "x|t|u\n0|1|2\n": "names 1 column", "x,t,u\n0;1;2\n": "1 cells for 3 names",
-    "x,t,u\n0,5,0,5,1,0\n": "6 cells for 3 names", "x,t,t\n0,1,2\n": "every column needs its own", small_table() + "9,9,9,9\n": "Expected 3 fields in line 13, saw 4",
-    small_table().replace("x,t", "a,b"): "has the columns", small_table().replace("x,t,u", "x,y,t"): "and unknowns", small_table().replace("1,1,2", "1,1,two"): "`u` has 1 cell.s. that are no numbers, the first 'two' in row 5",
-    small_table().replace("1,1,2", "one,1,2"): "`x` has 1 cell", small_table().replace("1,1,2", ",1,2"): "`x` has 1 cell", small_table().replace("1,1,2", "inf,1,2"): "`x` has 1 cell",
-    small_table().replace("1,1,2", "1,1,"): "`u` has 1 of 12 values that are not finite", small_table().replace("1,1,2\n", ""): "11 rows for the 12 points .* missing is x = 1, t = 1",
-    small_table().removesuffix("3,2,9\n"): "missing is x = 3, t = 2", small_table() + "1,1,2\n": "1 row.s. for points that have a row already, the first at x = 1, t = 1",
-    small_table().replace("1,1,2", "1,2,2"): "have a row already", "x,t,u\n1,1,1\n": "an axis needs at least 3", small_table().replace("u\n", "u (m)\n"): "rename them",
-    "x,t,u\n" + "\0" * 100: "cells for 3 names", "plain words in a text\n" * 9: "has the columns",
+    "": "it is empty",
+    "\n \n": "it is empty",
+    "x,t,u\n": "no rows",
+    "0,1,2\n0,1,3\n": "first line holds the number 0",
+    "x|t|u\n0|1|2\n": "names 1 column",
+    "x,t,u\n0;1;2\n": "1 cells for 3 names",
+    "x,t,u\n0,5,0,5,1,0\n": "6 cells for 3 names",
+    "x,t,t\n0,1,2\n": "every column needs its own",
+    small_table() + "9,9,9,9\n": "Expected 3 fields in line 13, saw 4",
+    small_table().replace("x,t", "a,b"): "has the columns",
+    small_table().replace("x,t,u", "x,y,t"): "and unknowns",
+    with_row("1,1,two"): "`u` has 1 cell.s. that are no numbers, the first 'two' in row 5",
+    with_row("one,1,2"): "`x` has 1 cell",
+    with_row(",1,2"): "`x` has 1 cell",
+    with_row("inf,1,2"): "`x` has 1 cell",
+    with_row("1,1,"): "`u` has 1 of 12 values that are not finite",
+    small_table().replace("1,1,2\n", ""): "11 rows for the 12 points .* missing is x = 1, t = 1",
+    small_table().removesuffix("3,2,9\n"): "missing is x = 3, t = 2",
+    small_table() + "1,1,2\n": "1 row.s. for points that have a row already, the first at x = 1, t = 1",
+    with_row("1,2,2"): "have a row already",
+    "x,t,u\n1,1,1\n": "an axis needs at least 3",
+    small_table().replace("u\n", "u (m)\n"): "rename them",
+    "x,t,u\n" + "\0" * 100: "cells for 3 names",
+    "plain words in a text\n" * 9: "has the columns",
 }
 
 

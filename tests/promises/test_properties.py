@@ -11,8 +11,7 @@ from equality import assert_same
 from ubic import datasets
 from ubic.criterion import improvements, select, tune
 from ubic.choice.criterion import penalized_bic
-from ubic.denoise import learn_dictionary, plane_kernel, savgol, savgol2d, svd
-from ubic.data.dictionary import _code
+from ubic.denoise import code_signals, learn_dictionary, plane_kernel, savgol, savgol2d, svd
 from ubic.field import add_noise, as_field
 from ubic.library import weak
 from ubic.posterior import Posterior, evidence, posterior
@@ -409,7 +408,7 @@ def test_ksvd_keeps_unit_atoms_and_never_raises_its_objective(signals, atoms, sp
     sparsity = min(sparsity, atoms)
     start = np.random.default_rng(atoms).uniform(0.1, 3, (signals.shape[1], atoms)) if own_start else None
     def value(dictionary):
-        codes, residuals = _code(signals, dictionary, rho, sparsity)
+        codes, residuals = code_signals(signals, dictionary, rho, sparsity)
         return (residuals**2).sum() + rho*(codes**2).sum()
     rounds = [learn_dictionary(signals, atoms, rho, sparsity=sparsity, iterations=n, start=start) for n in range(5)]
     for dictionary in rounds: np.testing.assert_allclose(np.linalg.norm(dictionary, axis=0), 1, rtol=1e-9)

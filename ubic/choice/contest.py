@@ -107,5 +107,5 @@ def terms_text(terms): return ", ".join(map(str, terms))
 # %% ../../nbs/06_choice/05_contest.ipynb #3fa9fe0d
 def contest_for(survey, target, time_order, look, settings): # None when the settings ask for something else
     if look.evidence.mode == "paper" or settings.get("form", "conservative") != "conservative": return None
-    contest = Contest(survey.ds, target, time_order, chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
+    contest = Contest(survey.field, target, time_order, chosen_box(survey, look.path.system.terms, settings.get("half_width"), settings.get("order"), time_order))
     return contest

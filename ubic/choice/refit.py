@@ -227,8 +227,8 @@ def total_least_squares(
     "Fit the coefficients of an equation, with the noise in all of its terms taken into account."
     survey, time_order = as_survey(field), check_time_order(time_order)
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
-    (target,), terms = pick_targets(survey, target), pick_terms(survey.ds, terms, 0, derivative_order=0, constant=False, time_order=time_order)
-    refitter = Refitter(survey.ds, target, chosen_box(survey, terms, half_width, order, time_order), time_order=time_order)
+    (target,), terms = pick_targets(survey, target), pick_terms(survey.field, terms, 0, derivative_order=0, constant=False, time_order=time_order)
+    refitter = Refitter(survey.field, target, chosen_box(survey, terms, half_width, order, time_order), time_order=time_order)
     if refitter.rows <= len(terms): raise ValueError(f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} `terms`; take a longer record, smaller boxes or fewer terms.")
     if not refitter.noisy: warnings.warn("the data hold hardly any noise, so that errors of the grid decide; the intervals are too narrow.", UbicWarning, stacklevel=2)
     fit = refitter.fit(terms)

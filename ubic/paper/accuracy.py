@@ -42,10 +42,10 @@ def _asked(field, terms, target): # field in memory, terms, target
     survey = as_survey(field)
     if terms is None: raise TypeError("`terms` is None; name the terms of the equation, like ['u_xx', 'u*u_x'].")
     if target is not None and not isinstance(target, str): raise TypeError(f"`target` is {target!r}; name one unknown.")
-    (target,), terms = pick_targets(survey, target), pick_terms(survey.ds, terms, 0, derivative_order=0, constant=False)
+    (target,), terms = pick_targets(survey, target), pick_terms(survey.field, terms, 0, derivative_order=0, constant=False)
     for term in terms:
         if not is_exact_derivative(term): raise ValueError(f"`terms` has {term}, which keeps a derivative of the data after integration by parts; leave it out, or use refit.total_least_squares.")
-    return compute(survey.ds, ", ".join(survey.ds.data_vars)).astype(float), terms, target
+    return compute(survey.field, ", ".join(survey.field.data_vars)).astype(float), terms, target
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #87fba288
 def _pieces(term): # (axes on the weight, powers of the unknowns, factor)

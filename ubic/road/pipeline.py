@@ -63,7 +63,7 @@ def _choose(systems, target, first, max_size, solver, options, choice):
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #549fc98f
 def _look(systems, survey, target, order, time_order, settings, *stages): # all looks, downwards from high derivatives unless told; and the warnings of the last
-    looks, highest = [], 4 if len(space_dims(survey.ds)) == 1 else 2
+    looks, highest = [], 4 if len(space_dims(survey.field)) == 1 else 2
     for order in range(highest, 0, -1) if order is None else [order]:
         made, heard = systems(order, time_order)
         look, more = _heard(_choose, made, target, not looks, *stages)
@@ -174,8 +174,8 @@ def _accounted(selection): # whether little but noise is left
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #349cbb5a
 def _targets(survey, target, known): # all unknowns unless told
-    known = pick_known(survey.ds, known)
-    return pick_targets(survey, [name for name in survey.ds.data_vars if name not in known] if target is None else target, known)
+    known = pick_known(survey.field, known)
+    return pick_targets(survey, [name for name in survey.field.data_vars if name not in known] if target is None else target, known)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #c817fa77
 def _follow(recipe, field, target): # likewise, with the paper's settings

@@ -19,7 +19,7 @@ from .rows import GridRows, RandomRows, Rows, systems_of_rows
 
 # %% ../../nbs/04_weakform/05_library.ipynb #a408056b
 def pick_targets(survey, target, known=()): # names
-    names = [name for name in survey.ds.data_vars if name not in known]
+    names = [name for name in survey.field.data_vars if name not in known]
     if target is None and len(names) > 1: raise ValueError(f"`target` must be one of {', '.join(names)}, found several unknowns.")
     targets = names if target is None else list(as_names("target", target))
     if not targets: raise ValueError(f"`target` is empty; name at least one of {', '.join(names)}.")
@@ -76,7 +76,7 @@ def _check_width(dim, half, field):
 
 # %% ../../nbs/04_weakform/05_library.ipynb #454dd1c1
 def chosen_box(survey, terms, half_width, order, time_order=1): # dim → (points, order), given values over automatic ones
-    field, dims = survey.ds, list(survey.steps)
+    field, dims = survey.field, list(survey.steps)
     box = automatic_box(survey, max(term.order for term in terms), time_order)
     widths, orders = per_axis("half_width", half_width, dims), per_axis("order", order, dims)
     for dim in dims:
@@ -119,14 +119,14 @@ def weak(
     if make is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
     targets, terms = read_request(survey, target, terms, power=power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
     if rows is not None: _check_rows(rows, terms)
-    systems = systems_of_rows(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy, pick_known(survey.ds, known)), terms, targets)
+    systems = systems_of_rows(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy, pick_known(survey.field, known)), terms, targets)
     return _one_or_all(systems, target)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #8a64bfda
 def read_request(survey, target, terms, *, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
-    known = pick_known(survey.ds, known)
+    known = pick_known(survey.field, known)
     names = pick_targets(survey, target, known)
-    return [Term((), (name, "t"*check_time_order(time_order))) for name in names], pick_terms(survey.ds, terms, power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
+    return [Term((), (name, "t"*check_time_order(time_order))) for name in names], pick_terms(survey.field, terms, power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
 
 def check_time_order(time_order):
     if check_whole("time_order", time_order, 1) > 2: raise ValueError(f"`time_order` is {time_order}; it can be 1 or 2.")
@@ -152,7 +152,7 @@ def noise_of_unknowns(survey, terms, known): # of the unknowns, where powers mak
 
 # %% ../../nbs/04_weakform/05_library.ipynb #237c54fc
 def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
-    field, dims = survey.ds, list(survey.steps)
+    field, dims = survey.field, list(survey.steps)
     check_accuracy(accuracy)
     widths = {dim: float(field[dim].values[-1] - field[dim].values[0])/20 for dim in dims} | per_axis("half_width", half_width, dims)
     orders = dict.fromkeys(dims, 4) | per_axis("order", order, dims)
@@ -167,7 +167,7 @@ class _PointRows(Rows):
     n_eff = None
     def __init__(self, survey, terms, targets, accuracy, crop):
         self.terms, self.targets, self.steps, self.accuracy, self.crop = terms, targets, survey.steps, accuracy, crop
-        self.sizes, self.stride = {dim: survey.ds.sizes[dim] - 2*crop for dim in self.steps}, dict.fromkeys(self.steps, 1)
+        self.sizes, self.stride = {dim: survey.field.sizes[dim] - 2*crop for dim in self.steps}, dict.fromkeys(self.steps, 1)
         margin = 2*max(term.order for term in [*terms, *targets]) + 2*accuracy # more than any stencil reaches
         self.reach = dict.fromkeys(self.steps, (margin - crop, margin + crop))
         self.arrays, self.n = len({term.derivative for term in terms}) + 2*(len(terms) + len(targets)), prod(self.sizes.values())
@@ -199,7 +199,7 @@ def strong(
     "Finite-difference library of a field: one row per grid point."
     survey = as_survey(field)
     targets, terms = read_request(survey, target, terms, power=power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
-    crop, sizes = check_whole("crop", crop, 0), survey.ds.sizes
+    crop, sizes = check_whole("crop", crop, 0), survey.field.sizes
     check_accuracy(accuracy)
     if not crop < min(sizes.values())/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(sizes)}.")
     return _one_or_all(systems_of_rows(survey, _PointRows(survey, terms, targets, accuracy, crop), terms, targets), target)

@@ -173,7 +173,7 @@ class GridRows(Rows):
     "One row for every box of the grid, or for some of them."
     def __init__(self, survey, terms, targets, box, noise, chosen=None): # unknown → noise; numbers of the boxes, in order, None for all
         self.terms, self.targets, self.box, self.steps, self.chosen, self.every, self.noise = terms, targets, box, survey.steps, chosen, chosen is None, noise
-        grid = GridOfBoxes(survey.ds.sizes, self.steps, box)
+        grid = GridOfBoxes(survey.field.sizes, self.steps, box)
         jets = {jet for term in terms for _, monomial in by_parts(term) for jet, _ in monomial}
         around = {dim: 0 if dim == "t" and not any("t" in axes for _, axes in jets) else fit_radius(box[dim]) for dim in box}
         self.stride = _apart(grid)
@@ -202,8 +202,8 @@ class RandomRows(Rows):
     every = False
     def __init__(self, survey, terms, targets, half_width, orders, n, rng, accuracy):
         self.steps, self.accuracy, self.n = survey.steps, accuracy, n
-        self.sizes, self.stride, dims = {dim: survey.ds.sizes[dim] for dim in self.steps}, dict.fromkeys(self.steps, 1), list(self.steps)
-        self.starts, self.counts = _draw_boxes(survey.ds, half_width, n, rng)
+        self.sizes, self.stride, dims = {dim: survey.field.sizes[dim] for dim in self.steps}, dict.fromkeys(self.steps, 1), list(self.steps)
+        self.starts, self.counts = _draw_boxes(survey.field, half_width, n, rng)
         self.plan = _Plan([list(pysindy_pieces(term)) for term in [*terms, *targets]], dims)
         margin = {dim: 2*max(axes.count(dim) for _, axes in self.plan.stored) + 2*accuracy for dim in dims}
         self.reach = {dim: (margin[dim], int(largest) + margin[dim]) for dim, largest in zip(dims, self.counts.max(axis=0))}
@@ -265,7 +265,7 @@ def systems_of_rows(survey, rows, terms, targets): # target → system
     vanishing = [j for j, term in enumerate(terms) if term.derivative and any(all(axis in survey.flat[name] for name, _ in term.inner) for axis in term.derivative[1])] # what rounding leaves of them must not pass for a candidate
     keep = 8*rows.n*columns <= _kept_bytes
     table, R = np.empty((rows.n, columns)) if keep else None, np.zeros((columns, columns))
-    for tile, made in _each(survey.ds, rows, vanishing, keep):
+    for tile, made in _each(survey.field, rows, vanishing, keep):
         if keep: table[rows.rows(tile)] = made
         else: R = triangle(np.concatenate([R, made]))
     if keep: R = triangle(table)

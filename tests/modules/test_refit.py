@@ -10,9 +10,7 @@ import ubic
 from ubic import library
 from ubic.field import UbicWarning
 from ubic.refit import total_least_squares
-from ubic.choice.refit import Refitter
-from ubic.choice.refit import _noise_operator
-from ubic.choice.refit import _spread_back
+from ubic.choice.refit import Refitter, noise_operator, spread_back
 from ubic.terms import parse_term
 
 
@@ -35,7 +33,7 @@ def two_axes(noise=5):
 
 
 def dense_operator(refitter, operators, name): # A of one unknown as a matrix
-    shape = refitter.ds[name].shape
+    shape = refitter.field[name].shape
     def column(i):
         unit = np.zeros(shape)
         unit.flat[i] = 1
@@ -48,7 +46,7 @@ def test_covariance_is_that_of_the_dense_matrix():
     field = field.isel(x=slice(0, 40), t=slice(0, 24))
     terms = [parse_term(name) for name in ("v_xx", "u*v_x", "v*u_x")]
     refitter = Refitter(field, "v", {"x": (8, 3), "t": (6, 3)})
-    operators = _noise_operator(refitter.target, terms, [0.3, -1.0, 0.2], refitter._system(refitter.data, terms)[2])
+    operators = noise_operator(refitter.target, terms, [0.3, -1.0, 0.2], refitter.system(refitter.measured, terms)[2])
     dense = sum(refitter.noise[name]**2*(A := dense_operator(refitter, operators, name)) @ A.T for name in ("u", "v"))
     np.testing.assert_allclose(refitter.pairs.covariance(operators, refitter.noise), dense, rtol=1e-8, atol=1e-9*np.abs(dense).max())
 
@@ -57,10 +55,10 @@ def test_spreading_back_is_the_transpose():
     pde, field = two_unknowns()
     terms = [parse_term(name) for name in pde["v"]]
     refitter = Refitter(field, "v", library.automatic_box(field, 2))
-    operators = _noise_operator(refitter.target, terms, [0.3, -1.0], refitter._system(refitter.data, terms)[2])
+    operators = noise_operator(refitter.target, terms, [0.3, -1.0], refitter.system(refitter.measured, terms)[2])
     rng = np.random.default_rng(0)
-    change, multipliers = {name: rng.standard_normal(u.shape) for name, u in refitter.data.items()}, rng.standard_normal(refitter.rows)
-    back = _spread_back(refitter, operators, multipliers)
+    change, multipliers = {name: rng.standard_normal(u.shape) for name, u in refitter.measured.items()}, rng.standard_normal(refitter.rows)
+    back = spread_back(refitter, operators, multipliers)
     forth = refitter.boxes((axes, field*refitter.noise[name]**2*change[name], 1.0) for name, pieces in operators.items() for axes, field in pieces.items())
     assert np.isclose(forth @ multipliers, sum(np.sum(change[name]*back[name]) for name in back))
 

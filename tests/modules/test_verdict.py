@@ -9,7 +9,7 @@ import pytest
 import ubic
 from ubic.cli import main
 from ubic.criterion import Verdict
-from ubic.choice.selection import _prolonged
+from ubic.choice.selection import prolonged
 from ubic.denoise import noise_level
 from ubic.field import as_field
 from ubic.library import strong, weak
@@ -154,7 +154,7 @@ def test_a_cut_path_is_prolonged_under_its_own_prior():
     X[:, 4] = X[:, 0] + 0.1*X[:, 4]
     system = LinearSystem(X, X[:, 0] + 0.2*X[:, 1] + 0.5*rng.standard_normal(60))
     whole = ubic.select(ubic.best_subsets(system), prior_mean="zero")
-    np.testing.assert_allclose(_prolonged(ubic.select(ubic.best_subsets(system, max_size=2), prior_mean="zero")).uncertainty, whole.uncertainty)
+    np.testing.assert_allclose(prolonged(ubic.select(ubic.best_subsets(system, max_size=2), prior_mean="zero")).uncertainty, whole.uncertainty)
 
 
 @pytest.mark.parametrize("wrong, message", [({"terms": []}, "`terms` must name candidates"), ({"terms": ["u_yyy"]}, "found u_yyy"), ({"within": np.nan}, "`within` must be a number, found nan"), ({"within": "a"}, "`within` must be a number")])
@@ -280,7 +280,7 @@ def test_percentage_of_noise_by_hand(level, variance, words, monkeypatch):
     "Noise of level 3 on data of variance 25: the clean field has the variance 25 - 9 = 16, and 3 is 75 % of 4."
     wave = np.sin(np.arange(40.0)[:, None] - np.arange(30.0))
     field = as_field(wave*np.sqrt(variance/wave.var()), x=np.arange(40.0), t=np.arange(30.0))
-    monkeypatch.setattr("ubic.data.survey.noise_level", lambda field: {"u": level})
+    monkeypatch.setattr("ubic.trial.discovery.noise_level", lambda field: {"u": level})
     assert Discovery({}, field, field).noise_text == f"{words} of u"
 
 

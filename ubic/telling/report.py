@@ -16,7 +16,7 @@ from ..ground.checks import shown
 from ..ground.storage import as_path, fingerprint, write_atomically
 from ..language.terms import latex
 from ..data.field import is_chunked, plot_field
-from ..choice.selection import TABLE_FORMATS, penalty_text
+from ..choice.selection import TABLE_FORMATS, ReasonKind, penalty_text
 from ..trial.discovery import Discovery
 
 # %% ../../nbs/11_telling/02_report.ipynb #ecae9430
@@ -144,7 +144,7 @@ _meaning = {"clear": "No other equation that was tried explains the data as well
 def _listed(sentences): return "<ul>" + "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences) + "</ul>" if sentences else ""
 
 def _reasons(verdict): # rivals, and weak points apart from them
-    rivals = [reason for reason in verdict.reasons if reason.endswith("the data as well")]
+    rivals = [reason for reason in verdict.reasons if reason.kind is ReasonKind.RIVAL]
     weak = [reason for reason in verdict.reasons if reason not in rivals]
     return _listed(rivals) + ("<p>Besides, the choice has weak points:</p>" if rivals and weak else "") + _listed(weak)
 

@@ -7,7 +7,7 @@ __all__ = ['improvements', 'improvement_threshold', 'penalized_bic', 'tune', 'la
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #2c007747
 import numpy as np
-from ..ground.checks import ArgumentError, ArgumentTypeError, warn
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, Sentence, warn
 from .posterior import bic
 from .rules import RULES
 
@@ -69,7 +69,7 @@ def _favorite(bic, uncertainty, lam, gamma):
     "Index of the subset with the lowest UBIC."
     return int(np.argmin(penalized_bic(bic, uncertainty, lam, gamma)))
 
-# %% ../../nbs/06_choice/03_criterion.ipynb #b00d0782
+# %% ../../nbs/06_choice/03_criterion.ipynb #1cf25128
 def _gain_per_term(bic, sizes, now, new):
     "τ of a step: the relative change of BIC for each term that is added or given up."
     step, gain = sizes[new] - sizes[now], bic[new] - bic[now]
@@ -128,8 +128,8 @@ def largest_lambda(
 def _advice_on_last_term(sizes, bic, k, tau0):
     "What to say when the last term of the choice brought little."
     if not (k and abs(bic[k] - bic[k - 1]) < tau0*abs(bic[k - 1])): return []
-    return [f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}: "
-            "consider a larger `tau0` to prevent overfitting."]
+    little = f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}"
+    return [Sentence(f"{little}: consider a larger ", Argument("tau0"), " to prevent overfitting.")]
 
 def _advice_on_refused(path, bic, k, trace, tau0):
     "What to say when terms were refused that lower BIC a lot."
@@ -139,10 +139,10 @@ def _advice_on_refused(path, bic, k, trace, tau0):
     gain = bic[k] - bic[refused]
     if not gain > RULES.very_strong_evidence: return []
     terms = ", ".join(map(str, path.terms(refused)))
-    return [f"Size {path.sizes[refused]} ({terms}) lowers BIC by {gain:.0f}, which is below τ₀ = {tau0:.3g} per term: "
-            "consider a smaller `tau0` if these terms make sense."]
+    little = f"Size {path.sizes[refused]} ({terms}) lowers BIC by {gain:.0f}, which is below τ₀ = {tau0:.3g} per term"
+    return [Sentence(f"{little}: consider a smaller ", Argument("tau0"), " if these terms make sense.")]
 
-# %% ../../nbs/06_choice/03_criterion.ipynb #b99ce061
+# %% ../../nbs/06_choice/03_criterion.ipynb #e1d0651a
 def advice_on(
     path, # `SubsetPath`
     bic, # of each subset

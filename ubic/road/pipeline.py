@@ -90,23 +90,16 @@ def _on_the_same_grid(result, field):
     if dict(result.sizes) != dict(field.sizes): return False
     return all(np.array_equal(result[dim], field[dim]) for dim in field.dims)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #56d308a8
+# %% ../../nbs/10_road/01_pipeline.ipynb #e48b61b4
 def _read_settings(asked, field):
-    "The settings with all that the field can say about them; whatever cannot be meant is refused."
+    "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
-    known = pick_known(field, asked.known)
-    order = asked.derivative_order
-    if asked.terms is not None: order = order or RULES.order_of_given_terms
-    return replace(asked, known=known, derivative_order=order, target=_targets(field, asked.target, known))
+    return replace(asked, known=pick_known(field, asked.known))
 
 def _unknowns(field, known):
     "All unknowns of a field."
     return [name for name in field.data_vars if name not in known]
-
-def _targets(field, target, known):
-    "Those to explain: all unless told."
-    return tuple(pick_targets(Survey(field), _unknowns(field, known) if target is None else target, known))
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #bf6140eb
 class Scene:
@@ -120,7 +113,9 @@ class Scene:
         self.field, self.used, self.settings, self.libraries = field, used, settings, {}
         self.survey = Survey(field)
         self.denoised = self.survey if used is field else Survey(used)
-        self.alone = len(_unknowns(field, settings.known)) == 1 # several unknowns tell their own past
+        unknowns = _unknowns(field, settings.known)
+        self.targets = pick_targets(self.survey, unknowns if settings.target is None else settings.target, settings.known)
+        self.alone = len(unknowns) == 1 # several unknowns tell their own past
 
     def library(self, derivative_order, time_order):
         "One library for all targets, and the warnings it gave; made once."
@@ -133,7 +128,7 @@ class Scene:
         asked = self.settings
         candidates = {"power": asked.power, "terms": asked.terms, "constant": asked.constant, "fluxes": asked.fluxes}
         orders = {"derivative_order": derivative_order, "time_order": time_order}
-        return weak(self.denoised, list(asked.target), **orders, **candidates, **asked.library())
+        return weak(self.denoised, self.targets, **orders, **candidates, **asked.library())
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #160e734b
 def _largest_size(system, asked, first):
@@ -185,12 +180,13 @@ def _highest(terms):
     "The highest derivative among some terms."
     return max(getattr(term, "order", 0) for term in terms)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #fb16ef6c
+# %% ../../nbs/10_road/01_pipeline.ipynb #ff159429
 def _looks(scene, target, time_order):
     "All looks at a target, downwards from high derivatives unless told."
     plane = len(space_dims(scene.field)) > 1
     highest = RULES.highest_derivative_plane if plane else RULES.highest_derivative
     asked = scene.settings.derivative_order
+    if scene.settings.terms is not None: asked = asked or RULES.order_of_given_terms # the terms decide, not this number
     looks = []
     for order in range(highest, 0, -1) if asked is None else [asked]:
         looks.append(_look(scene, target, order, time_order, first=not looks))
@@ -305,24 +301,24 @@ def _by_recipe(field, settings):
         raise ArgumentError("recipe", [f"{name!r} does not suit this field: ", *_told_by(error)]) from error
     found = {target: _with_rivals(selection, selection.equivalents()) for target, selection in found.items()}
     for selection in found.values(): _say_ambiguous(selection)
-    return found, used, replace(settings, target=tuple(found))
+    return found, used, settings
 
 def _by_search(field, settings):
     "The same without a recipe."
     settings = _read_settings(settings, field)
     scene = Scene(field, _denoised(field, settings.denoise), settings)
-    explained = {name: explain(scene, name) for name in settings.target}
+    explained = {name: explain(scene, name) for name in scene.targets}
     settled = {name: one.settled for name, one in explained.items()}
     found = {name: one.selection for name, one in explained.items()}
     return found, scene.used, replace(settings, settled=settled)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #80fe268f
+# %% ../../nbs/10_road/01_pipeline.ipynb #baf33d6a
 def _check_alone(settings):
     "Refuse settings beside a recipe: they would be ignored."
     given = settings.asked()
     names = [name for name in signature(discover).parameters if name in given and name not in ("target", "recipe")]
-    if not names: return
-    raise ArgumentTypeError("recipe", "stands for all settings", f"leave out {', '.join(names)}, or the recipe")
+    remedy = ["leave out ", *(part for name in names for part in (Argument(name), ", ")), "or the recipe"]
+    if names: raise ArgumentTypeError("recipe", "stands for all settings", remedy)
 
 def _check_validation(validate):
     "Refuse what cannot be the name of a validation, and ask for its package before the search, not after it."

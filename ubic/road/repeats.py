@@ -31,6 +31,7 @@ from ..search.paths import SubsetPath
 from ..search.subsets import best_subsets, find_solver
 from ..choice.criterion import improvement_threshold
 from ..choice.selection import select
+from ..trial.discovery import Discovery
 from .pipeline import discover
 
 # %% ../../nbs/10_road/02_repeats.ipynb #5e05ed86
@@ -81,9 +82,9 @@ def _terms(selections): return {one.path.system.target: tuple(map(str, one.terms
 # %% ../../nbs/10_road/02_repeats.ipynb #6a4b5cbf
 def _half_width(field, factor, orders, settings): # orders: highest derivatives in space and time
     axes = [*space_dims(field), "t"]
-    if settings.get("half_width") is not None: base = per_axis("half_width", settings["half_width"], axes)
-    elif settings.get("form") == "pysindy": base = {dim: (len(field[dim]) - 1)*spacing(field, dim)/20 for dim in axes}
+    if settings.get("form") == "pysindy": base = {dim: (len(field[dim]) - 1)*spacing(field, dim)/20 for dim in axes}
     else: base = {dim: points*spacing(field, dim) for dim, (points, _) in automatic_box(field, *orders).items()}
+    base |= per_axis("half_width", settings.get("half_width"), axes) # those that were asked for
     return {dim: factor*width for dim, width in base.items()}
 
 # %% ../../nbs/10_road/02_repeats.ipynb #e066704d
@@ -267,7 +268,7 @@ def _rest(data, runs, settings, orders, workers):
 
 # %% ../../nbs/10_road/02_repeats.ipynb #9c1d8c33
 def stability(
-    data, # a field, or a `LinearSystem`
+    data, # a field, a `Discovery` with its settings, or a `LinearSystem`
     seeds=10, # number of halves, or of noises when `noise` is given; or a list of seeds
     tau0s=(0.005, 0.01, 0.04, 0.08), # thresholds of Algorithm 1 to try
     *,
@@ -278,6 +279,7 @@ def stability(
     **settings, # of `discover`, or of `best_subsets` and `select`, for all runs
 ) -> Stability:
     "Repeat a discovery with one thing changed at a time, and count the equations."
+    if isinstance(data, Discovery): data, settings = data.field, _asked(data) | settings
     data = _check_data(data, seeds, windows, noise, settings)
     if windows is None: windows = () if isinstance(data, LinearSystem) else (0.7, 0.85, 1.2, 1.4)
     if workers is not None: check_whole("workers", workers, 1)
@@ -287,6 +289,10 @@ def stability(
     return _counted(runs, [first, *outcomes], _truth(data, first))
 
 # %% ../../nbs/10_road/02_repeats.ipynb #7e16f19a
+def _asked(discovery):
+    "What a discovery was asked for, as far as that is known."
+    return {} if discovery.settings is None else discovery.settings.asked()
+
 def _check_data(data, seeds, windows, noise, settings):
     if settings.get("recipe") is not None: raise ValueError("`recipe` fixes the settings that are varied here; leave it out, and give single settings instead.")
     if not isinstance(data, (LinearSystem, xr.Dataset)): raise TypeError(f"`data` must be a field or a LinearSystem, found {type(data).__name__}; make one with as_field or LinearSystem(X, y).")

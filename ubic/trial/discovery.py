@@ -74,17 +74,30 @@ def _same(value, usual):
     "Whether a setting is what it would be anyway."
     return value is usual or bool(np.isscalar(value) and value == usual)
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #c9c5f57f
+# %% ../../nbs/07_trial/01_discovery.ipynb #6c00d00b
+def _box_text(box):
+    "Boxes in words."
+    return ", ".join(f"{dim} ± {points} points (order {order})" for dim, (points, order) in box.items())
+
+@patch_to(Settings)
+def facts(self) -> dict:
+    "What was asked for, and the boxes that were settled, in words."
+    asked = ", ".join(f"{name} = {value!r}" for name, value in _parts_of_settings(self, self.asked()).items())
+    boxes = {name: one.box for name, one in self.settled.items() if one.box}
+    several = {f"boxes of {name}": _box_text(box) for name, box in boxes.items()}
+    return {"asked for": asked or "nothing, all settings are the defaults", **several}
+
+# %% ../../nbs/07_trial/01_discovery.ipynb #b203d677
 def _plain(value):
     "A setting as it can be written to a file."
     if hasattr(value, "items"): return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)): return [_plain(item) for item in value]
+    if isinstance(value, (list, tuple)): return type(value)(map(_plain, value))
     if value is None or isinstance(value, (str, Number, np.generic)): return value
     return getattr(value, "__name__", type(value).__name__)
 
-def _parts_of_settings(settings):
-    "The settings as they go into a file."
-    parts = {one.name: getattr(settings, one.name) for one in fields(settings)}
+def _parts_of_settings(settings, parts=None):
+    "The settings, or some of them, as they go into a file."
+    if parts is None: parts = {one.name: getattr(settings, one.name) for one in fields(settings)}
     return {name: value if name == "settled" else _plain(value) for name, value in parts.items()}
 
 saved(Settings, take=_parts_of_settings)
@@ -123,13 +136,13 @@ class Discovery(Result, Mapping):
         levels = noise_level(self.field)
         return {name: _noise_percent(level, float(self.field[name].var())) for name, level in levels.items()}
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #4cce3238
+# %% ../../nbs/07_trial/01_discovery.ipynb #6d572807
 @patch_to(Discovery)
 def pde(self):
     "The equations as `simulate` takes them."
     return {target: terms for selection in self.values() for target, terms in selection.pde().items()}
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #e25f2358
+# %% ../../nbs/07_trial/01_discovery.ipynb #841263dc
 @patch_to(Discovery)
 def errors(self) -> dict:
     "Unknown → percentage error of each coefficient, when the true PDE is known."
@@ -169,7 +182,7 @@ def __repr__(self):
     validation = [] if self.validation is None else [str(self.validation)]
     return "\n\n".join([*map(str, self.values()), *self.noise_sentences(), *validation])
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #7cfc98d5
+# %% ../../nbs/07_trial/01_discovery.ipynb #e94dae7f
 _CHOICE = "BIC, UBIC and uncertainty of the best equation of each size; the choice is ticked."
 _RUNS = ("What can be seen of the data, the run of the equation, their difference, "
          "and how far its competitors are behind in BIC.")

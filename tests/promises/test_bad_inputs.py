@@ -530,7 +530,6 @@ OTHER = { # what is on no row of the table: settings of the road
     "rows counted": (lambda: select(plain, n_eff=0.5), E, "`n_eff`.*above 1, found 0.5"),
     "rows counted in words": (lambda: select(plain, n_eff="all"), E, "`n_eff`.*found 'all'"),
     "rows of a system": (lambda: system(n_eff=0), E, "`n_eff` is 0; give a positive"),
-    "setting that does not exist": (lambda: discover(field, windwo=3), K, "unexpected keyword argument 'windwo'"),
     "settings beside a recipe": (lambda: discover(field, recipe="burgers", terms=["u"]), K, "`recipe` stands for all settings; leave out `?terms`?"),
     "arguments beside a recipe": (lambda: discover(field, recipe="burgers", power=7, max_size=1, tau0=np.array([1.0])), K, "`recipe` stands for all settings; leave out `?power`?, `?max_size`?, `?tau0`?, or the recipe"),
     "recipe for another kind of field": (lambda: discover(field, recipe="reaction_diffusion"), E, "`recipe` 'reaction_diffusion' does not suit this field: "),

@@ -63,6 +63,7 @@ def _check_noise_variance(value):
     if not 0 <= value < np.inf:
         raise ArgumentError("noise_variance", f"is {value}", "give a finite number that is not negative")
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #8615346c
 def _check_regression(R, q, noise_variance):
     "Columns and target as arrays that fit together, and leave something to invert."
     R, q = check_numbers("R", R), check_numbers("q", q)
@@ -75,7 +76,7 @@ def _check_regression(R, q, noise_variance):
         raise ArgumentError("noise_variance", found, "give a positive number, or leave columns out")
     return R, q
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #4c9a3843
+# %% ../../nbs/06_choice/02_posterior.ipynb #a2829292
 def _check_length(name, values, size):
     "One value per term."
     if values.shape == (size,): return values
@@ -112,7 +113,7 @@ def posterior(
     mean = estimate if center is estimate else inverse @ (inverse.T @ right)
     return Posterior(mean, noise_variance*inverse @ inverse.T, noise_variance)
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #458bcb4a
+# %% ../../nbs/06_choice/02_posterior.ipynb #58ce38b1
 def bic(
     deviance, # -2 log L of a model, up to a constant; or an array of them
     size, # number of its coefficients; or an array
@@ -147,7 +148,7 @@ class Evidence(Result):
         "The same in units of the least, $U^k$ of Eq. (8)."
         return self.cv/self.cv.min()
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #1112e52b
+# %% ../../nbs/06_choice/02_posterior.ipynb #9283acd6
 @patch_to(Evidence)
 def coefficients(
     self,
@@ -159,6 +160,7 @@ def coefficients(
     unit = system.scale[-1]/system.scale[list(self.path.supports[k])]
     return belief.mean*unit, belief.std*unit
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #a696eaf2
 @patch_to(Evidence)
 def table(self) -> pd.DataFrame:
     "One row per size: terms, BIC and uncertainty."
@@ -179,6 +181,7 @@ def rows_counted(
         raise ArgumentError("n_eff", f"must be 'auto', None or a number above 1, found {n_eff!r}")
     return float(min(n_eff, system.n))
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #3cc1822d
 def _residuals(path, mode):
     "Sums of squares, kept off zero, and that of the target."
     total = np.sum(path.system.R[:, -1]**2)
@@ -199,6 +202,7 @@ def _check_request(path, mode, prior_cov):
         found = f"must be a function of the size, found {type(prior_cov).__name__}"
         raise ArgumentTypeError("prior_cov", found, "write lambda size: ... ")
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #dbc2e3df
 def _prior(mode, prior_mean, prior_cov):
     "The covariance of the prior as a function of the size."
     if prior_cov is not None: return prior_cov
@@ -206,7 +210,7 @@ def _prior(mode, prior_mean, prior_cov):
     width = RULES.flat_prior_variance if flat else 1
     return lambda size: width*np.eye(size)
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #5b0f0ecb
+# %% ../../nbs/06_choice/02_posterior.ipynb #213f86f0
 def _beliefs(path, mode, variance, weight, *, prior_mean, prior_cov):
     "The posterior of every subset."
     system = path.system
@@ -222,12 +226,13 @@ def _beliefs(path, mode, variance, weight, *, prior_mean, prior_cov):
         beliefs.append(belief)
     return beliefs
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #39ad9707
 def _log_likelihood(rss, total, rows, n, mode):
     "Of every subset: the Gaussian one of the paper, or how much better than nothing it is."
     if mode == "unit_free": return -n/2*np.log(rss/total)
     return -n/2*(np.log(2*np.pi*rss/rows) + 1)
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #79660e3e
+# %% ../../nbs/06_choice/02_posterior.ipynb #71718504
 def evidence(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper"
@@ -273,6 +278,7 @@ def plot_evidence(
         ax.legend()
     return axes
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #8b33ca33
 @patch_to(Evidence)
 def plot(
     self,
@@ -309,6 +315,7 @@ def plot_posterior(
     ax.axvline(0, color="0.8", zorder=0)
     return ax
 
+# %% ../../nbs/06_choice/02_posterior.ipynb #3ffe2fad
 @patch_to(Posterior)
 def plot(
     self,

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from ..ground.runtime import need, patch_to
 from ..ground.checks import as_rng, check_whole
 from ..ground.results import Result
+from ..choice.posterior import bic
 from ..trial.frames import read_frame
 
 # %% ../../nbs/09_paper/06_initial.ipynb #94a479f0
@@ -107,7 +108,7 @@ def _independent(residual):
     return max(n/(1 + 2*float(np.sum(rho[1:end]/rho[0]))), 3.0)
 
 # %% ../../nbs/09_paper/06_initial.ipynb #5bcda486
-def _bic(fit, n_eff): return n_eff*np.log(fit.squares/len(fit.residual)) + len(fit.values)*np.log(n_eff)
+def _bic(fit, n_eff): return bic(n_eff*np.log(fit.squares/len(fit.residual)), len(fit.values), n_eff)
 
 def _length(fit, n_eff): return _bic(fit, n_eff) + 2*np.log(_SYMBOLS)*fit.complexity
 

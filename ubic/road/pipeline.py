@@ -18,6 +18,8 @@ from ..data.dictionary import ksvd
 from ..weakform.library import check_time_order, pick_known, pick_targets, weak
 from ..search.subsets import best_subsets
 from ..choice.rules import RULES
+
+# %% ../../nbs/10_road/01_pipeline.ipynb #bbb48606
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
 from ..choice.contest import Contest, alternatives, contest_for, exchange_terms
 from ..trial.discovery import Discovery, Settings, Settled
@@ -31,6 +33,7 @@ def hear(
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     return result, caught
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #b726aa93
 def give_once(
     caught, # recorded warnings
 ):
@@ -41,6 +44,7 @@ def give_once(
         if issubclass(one.category, UbicWarning): warn(*one.message.args, kind=one.category)
         else: warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #4eef96a3
 class OneVoice:
     "Inside, warnings are collected; at the end each is given once. After an error there is nothing else to say."
     def __enter__(self):
@@ -71,6 +75,7 @@ def _denoised(field, method):
     if method == "ksvd": return ksvd(field)
     raise ArgumentError("denoise", f"must be None, 'ksvd' or a function from field to field, found {method!r}")
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #dc358f96
 def _check_denoised(result, field):
     "Refuse a denoised field of other unknowns, or on another grid."
     if not isinstance(result, type(field)):
@@ -85,12 +90,13 @@ def _check_denoised(result, field):
         raise ArgumentError("denoise", found, f"it must keep the grid, of sizes {dict(field.sizes)}")
     return result
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #3374f3c3
 def _on_the_same_grid(result, field):
     "Whether two fields have the same points."
     if dict(result.sizes) != dict(field.sizes): return False
     return all(np.array_equal(result[dim], field[dim]) for dim in field.dims)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #e48b61b4
+# %% ../../nbs/10_road/01_pipeline.ipynb #ed82dae1
 def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
@@ -114,7 +120,8 @@ class Scene:
         self.survey = Survey(field)
         self.denoised = self.survey if used is field else Survey(used)
         unknowns = _unknowns(field, settings.known)
-        self.targets = pick_targets(self.survey, unknowns if settings.target is None else settings.target, settings.known)
+        target = unknowns if settings.target is None else settings.target
+        self.targets = pick_targets(self.survey, target, settings.known)
         self.alone = len(unknowns) == 1 # several unknowns tell their own past
 
     def library(self, derivative_order, time_order):
@@ -130,7 +137,7 @@ class Scene:
         orders = {"derivative_order": derivative_order, "time_order": time_order}
         return weak(self.denoised, self.targets, **orders, **candidates, **asked.library())
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #160e734b
+# %% ../../nbs/10_road/01_pipeline.ipynb #e8103e2c
 def _largest_size(system, asked, first):
     "How many terms to search up to."
     if asked is None: return system.p if system.p <= RULES.all_sizes_up_to else RULES.largest_size
@@ -164,7 +171,7 @@ class Look:
         judgment = self.contest.judge(self.selection, terms)
         return judgment.terms, judgment.rivals
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #3569feaf
+# %% ../../nbs/10_road/01_pipeline.ipynb #a74477c4
 def _look(scene, target, derivative_order, time_order, first):
     "One look at a target."
     systems, heard = scene.library(derivative_order, time_order)
@@ -176,11 +183,12 @@ def _look(scene, target, derivative_order, time_order, first):
     best, doubts = look.judge()
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #da1e91ef
 def _highest(terms):
     "The highest derivative among some terms."
     return max(getattr(term, "order", 0) for term in terms)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #ff159429
+# %% ../../nbs/10_road/01_pipeline.ipynb #f96766c4
 def _looks(scene, target, time_order):
     "All looks at a target, downwards from high derivatives unless told."
     plane = len(space_dims(scene.field)) > 1
@@ -205,6 +213,7 @@ def _with_rivals(selection, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)]
     return replace(selection, rivals=rivals)
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #495c030d
 def _concluded(looks):
     "The last choice, with sharper coefficients; it says so when other equations fit as well."
     *earlier, last = looks
@@ -221,6 +230,7 @@ def _share_left(selection):
     "The share of the target that the chosen equation leaves."
     return selection.path.rss[selection.k]/np.sum(selection.path.system.R[:, -1]**2)
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #2c79ff6f
 def _unexplained(look, fit):
     "More than there should be, as a reason; or None."
     selection, contest = look.selection, look.contest
@@ -251,6 +261,7 @@ class Explanation:
         "Whether this one explains what the other does not."
         return self.accounted and _share_left(self.selection) < _share_left(other.selection)
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #421ac1c1
 def _explained(scene, target, time_order):
     "One time derivative of one unknown."
     looks = _looks(scene, target, time_order)
@@ -267,6 +278,7 @@ def _say_ambiguous(selection):
     target = selection.path.system.target
     warn(f"Ambiguous: on these data the following terms explain {target} as well: {listed}{others}.")
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #cf259594
 def explain(
     scene: Scene,
     target: str, # unknown
@@ -291,10 +303,12 @@ def _told_by(error):
     )
     return [*subject, *found, *(["; ", *remedy] if error.remedy else [])]
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #5660ba9e
 def _by_recipe(field, settings):
     "Selections, the field used and the settings, with those of the paper."
     from ubic.paper.recipes import apply, get_recipe
     name = settings.recipe
+    _check_alone(settings)
     get_recipe(name)
     try: used, found = apply(field, name, settings.target)
     except ValueError as error:
@@ -303,6 +317,7 @@ def _by_recipe(field, settings):
     for selection in found.values(): _say_ambiguous(selection)
     return found, used, settings
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #d7c926cb
 def _by_search(field, settings):
     "The same without a recipe."
     settings = _read_settings(settings, field)
@@ -312,7 +327,7 @@ def _by_search(field, settings):
     found = {name: one.selection for name, one in explained.items()}
     return found, scene.used, replace(settings, settled=settled)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #baf33d6a
+# %% ../../nbs/10_road/01_pipeline.ipynb #3f1436a4
 def _check_alone(settings):
     "Refuse settings beside a recipe: they would be ignored."
     given = settings.asked()
@@ -326,7 +341,7 @@ def _check_validation(validate):
         raise ArgumentError("validate", f"is {validate!r}", "it is 'simulate', 'pinn' or None")
     if validate == "pinn": need("torch", '"ubic[pinn]"')
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #d1687ccd
+# %% ../../nbs/10_road/01_pipeline.ipynb #e270f05c
 def _validated(discovery, how):
     "The discovery with a validation; it is not lost because it cannot be run."
     from ubic.trial.validation import validate
@@ -342,7 +357,7 @@ def discover(
     target=None, # unknown to explain, or a list of them; None for all
     denoise=None, # "ksvd", or any function from field to field; the weak form alone stands a lot of noise
     *,
-    derivative_order: int | None = None, # highest one among the candidates; None to find out, from 4 (in the plane 2)
+    derivative_order: int | None = None, # highest one among the candidates; None to find out, from 4 (2 in the plane)
     power: int = 2, # highest power among the candidates
     max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 12 of more
     solver: str = "exact", # of the best-subset problem
@@ -373,8 +388,6 @@ def discover(
     _check_validation(validate)
     with OneVoice():
         field = _readable(field)
-        if recipe is not None: _check_alone(settings)
-        way = _by_search if recipe is None else _by_recipe
-        found, used, settings = way(field, settings)
+        found, used, settings = _by_search(field, settings) if recipe is None else _by_recipe(field, settings)
     discovery = Discovery(found, field, used, settings=settings)
     return discovery if validate is None else _validated(discovery, validate)

@@ -9,9 +9,10 @@ __all__ = ['gaussian_bic', 'state_bic']
 import numpy as np
 import xarray as xr
 from ..ground.checks import check_whole
+from ..choice.posterior import bic
 
 # %% ../../nbs/07_trial/05_scores.ipynb #7934c5d5
-def gaussian_bic(rest, n, k): return n*(1 + np.log(2*np.pi*max(rest, np.finfo(float).tiny)/n)) + k*np.log(n)
+def gaussian_bic(rest, n, k): return bic(n*(1 + np.log(2*np.pi*np.maximum(rest, np.finfo(float).tiny)/n)), k, n)
 
 def _same_grid(one, other): # axes of the same points, in any order
     return all(one.sizes[dim] == other.sizes.get(dim) and (dim not in one.coords or dim not in other.coords or np.allclose(one[dim].values, other[dim].values, rtol=0, atol=1e-6*np.ptp(one[dim].values))) for dim in one.dims)

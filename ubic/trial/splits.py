@@ -22,11 +22,11 @@ from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
 from ..weakform.system import LinearSystem
 from ..weakform.library import read_request, weak
 from ..search.subsets import best_subsets
+from .scores import gaussian_bic
 
 # %% ../../nbs/07_trial/10_splits.ipynb #54f31159
 def _bic(residuals, size): # of rows × subsets
-    n = len(residuals)
-    return n*(1 + np.log(2*np.pi*np.maximum(np.sum(residuals**2, axis=0), np.finfo(float).tiny)/n)) + size*np.log(n) # a perfect fit has a finite score
+    return gaussian_bic(np.sum(residuals**2, axis=0), len(residuals), size)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #85e4a8af
 def _validate(system, train, test, max_size, solver): # BIC on both parts, subset by subset, and their sizes

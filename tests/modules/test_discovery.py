@@ -1,4 +1,5 @@
 """Settings of a discovery: they stay with the result, go into its file, and are used by whoever goes on with it."""
+import functools
 import json
 import warnings
 from dataclasses import fields, replace
@@ -122,6 +123,7 @@ def test_a_report_tells_the_settings(narrow):
 def test_the_stability_of_a_discovery_is_that_of_its_settings(narrow, noisy, monkeypatch):
     asked, discover = [], ubic.discover
 
+    @functools.wraps(discover)
     def spy(field, **settings):
         asked.append(settings)
         return discover(field, **settings)
@@ -135,6 +137,7 @@ def test_the_stability_of_a_discovery_is_that_of_its_settings(narrow, noisy, mon
 def test_a_width_along_one_axis_is_scaled_with_the_others(noisy, monkeypatch):
     asked, discover = [], ubic.discover
 
+    @functools.wraps(discover)
     def spy(field, **settings):
         asked.append(settings)
         return discover(field, **settings)

@@ -38,7 +38,7 @@ def _smaller_sizes(field, least, most):
         sizes = {dim: max(least[dim], int(share*size)) for dim, size in field.sizes.items()}
     return sizes
 
-# %% ../../nbs/06_choice/06_contest.ipynb #a52abd4e
+# %% ../../nbs/06_choice/06_contest.ipynb #c34df41f
 def middle_of_field(
     field, # perhaps in chunks
     box: dict, # dim → (half-width in points, order of the bump)
@@ -84,7 +84,7 @@ class Contest:
         if not has_room(self.refitter, terms): return None
         return self.refitter.fit(terms, ceiling, most_steps=RULES.contest_steps)
 
-# %% ../../nbs/06_choice/06_contest.ipynb #f0a1c164
+# %% ../../nbs/06_choice/06_contest.ipynb #756fda61
 def has_room(
     refitter: Refitter,
     terms, # of an equation
@@ -92,7 +92,7 @@ def has_room(
     "Whether there are boxes enough to fit so many terms."
     return refitter.rows > RULES.boxes_per_term*len(terms)
 
-# %% ../../nbs/06_choice/06_contest.ipynb #ecb3dee8
+# %% ../../nbs/06_choice/06_contest.ipynb #28ede7ec
 @patch_to(Contest)
 def final(
     self,
@@ -115,7 +115,7 @@ def completes(
     fit = self.fit(selection.path.terms(k)) if k > selection.k else None
     return bool(fit and fit.explains and fit.beats(chosen))
 
-# %% ../../nbs/06_choice/06_contest.ipynb #a9dca1bc
+# %% ../../nbs/06_choice/06_contest.ipynb #9796d29c
 @patch_to(Contest)
 def complete_terms(
     self,
@@ -169,7 +169,7 @@ class Judgment:
     terms: list # of the winner
     rivals: list # terms of each equation that cannot be ruled out
 
-# %% ../../nbs/06_choice/06_contest.ipynb #c3e70cd2
+# %% ../../nbs/06_choice/06_contest.ipynb #1d5a4778
 @patch_to(Contest)
 def short_list(
     self,
@@ -181,7 +181,7 @@ def short_list(
     similar = [other for other in self.similar(selection, terms) if other not in rivals]
     return [terms, *rivals, *similar]
 
-# %% ../../nbs/06_choice/06_contest.ipynb #7fc62b1c
+# %% ../../nbs/06_choice/06_contest.ipynb #827b9e0f
 @patch_to(Contest)
 def judge(
     self,
@@ -210,7 +210,7 @@ def _path_with(path, k, support):
     exact = path.exact and support == path.supports[k]
     return path_of(path.system, supports, solver=path.solver, exact=exact, certificate=path.certificate)
 
-# %% ../../nbs/06_choice/06_contest.ipynb #71f0eb35
+# %% ../../nbs/06_choice/06_contest.ipynb #c818f145
 def exchange_terms(
     selection: Selection,
     terms, # of the winner

@@ -69,7 +69,7 @@ def _favorite(bic, uncertainty, lam, gamma):
     "Index of the subset with the lowest UBIC."
     return int(np.argmin(penalized_bic(bic, uncertainty, lam, gamma)))
 
-# %% ../../nbs/06_choice/03_criterion.ipynb #b00d0782
+# %% ../../nbs/06_choice/03_criterion.ipynb #1cf25128
 def _gain_per_term(bic, sizes, now, new):
     "τ of a step: the relative change of BIC for each term that is added or given up."
     step, gain = sizes[new] - sizes[now], bic[new] - bic[now]
@@ -89,7 +89,7 @@ def _step(lam, size, tau, accepted):
     "One line of the trace."
     return {"lam": lam, "size": size, "tau": tau, "accepted": accepted}
 
-# %% ../../nbs/06_choice/03_criterion.ipynb #c582bad7
+# %% ../../nbs/06_choice/03_criterion.ipynb #005c59d2
 def tune(
     bic, # of each subset
     uncertainty, # of each subset
@@ -132,7 +132,7 @@ def _advice_on_last_term(sizes, bic, k, tau0):
     little = f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}"
     return [Sentence(f"{little}: consider a larger ", Argument("tau0"), " to prevent overfitting.")]
 
-# %% ../../nbs/06_choice/03_criterion.ipynb #b633bf5c
+# %% ../../nbs/06_choice/03_criterion.ipynb #bfee49c2
 def _advice_on_refused(path, bic, k, trace, tau0):
     "What to say when terms were refused that lower BIC a lot."
     last = trace[-1]
@@ -144,7 +144,7 @@ def _advice_on_refused(path, bic, k, trace, tau0):
     little = f"Size {path.sizes[refused]} ({terms}) lowers BIC by {gain:.0f}, which is below τ₀ = {tau0:.3g} per term"
     return [Sentence(f"{little}: consider a smaller ", Argument("tau0"), " if these terms make sense.")]
 
-# %% ../../nbs/06_choice/03_criterion.ipynb #ba7273c2
+# %% ../../nbs/06_choice/03_criterion.ipynb #9ca3e891
 def advice_on(
     path, # `SubsetPath`
     bic, # of each subset

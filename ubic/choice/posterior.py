@@ -63,7 +63,7 @@ def _check_noise_variance(value):
     if not 0 <= value < np.inf:
         raise ArgumentError("noise_variance", f"is {value}", "give a finite number that is not negative")
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #8615346c
+# %% ../../nbs/06_choice/02_posterior.ipynb #ceebab7b
 def _check_regression(R, q, noise_variance):
     "Columns and target as arrays that fit together, and leave something to invert."
     R, q = check_numbers("R", R), check_numbers("q", q)
@@ -76,7 +76,7 @@ def _check_regression(R, q, noise_variance):
         raise ArgumentError("noise_variance", found, "give a positive number, or leave columns out")
     return R, q
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #a2829292
+# %% ../../nbs/06_choice/02_posterior.ipynb #4d690b39
 def _check_length(name, values, size):
     "One value per term."
     if values.shape == (size,): return values
@@ -113,7 +113,7 @@ def posterior(
     mean = estimate if center is estimate else inverse @ (inverse.T @ right)
     return Posterior(mean, noise_variance*inverse @ inverse.T, noise_variance)
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #58ce38b1
+# %% ../../nbs/06_choice/02_posterior.ipynb #59dfd8d7
 def bic(
     deviance, # -2 log L of a model, up to a constant; or an array of them
     size, # number of its coefficients; or an array
@@ -148,7 +148,7 @@ class Evidence(Result):
         "The same in units of the least, $U^k$ of Eq. (8)."
         return self.cv/self.cv.min()
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #9283acd6
+# %% ../../nbs/06_choice/02_posterior.ipynb #ca9c33bc
 @patch_to(Evidence)
 def coefficients(
     self,
@@ -160,7 +160,7 @@ def coefficients(
     unit = system.scale[-1]/system.scale[list(self.path.supports[k])]
     return belief.mean*unit, belief.std*unit
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #a696eaf2
+# %% ../../nbs/06_choice/02_posterior.ipynb #c7405cd5
 @patch_to(Evidence)
 def table(self) -> pd.DataFrame:
     "One row per size: terms, BIC and uncertainty."
@@ -181,7 +181,7 @@ def rows_counted(
         raise ArgumentError("n_eff", f"must be 'auto', None or a number above 1, found {n_eff!r}")
     return float(min(n_eff, system.n))
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #3cc1822d
+# %% ../../nbs/06_choice/02_posterior.ipynb #a5bdcc43
 def _residuals(path, mode):
     "Sums of squares, kept off zero, and that of the target."
     total = np.sum(path.system.R[:, -1]**2)
@@ -202,7 +202,7 @@ def _check_request(path, mode, prior_cov):
         found = f"must be a function of the size, found {type(prior_cov).__name__}"
         raise ArgumentTypeError("prior_cov", found, "write lambda size: ... ")
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #dbc2e3df
+# %% ../../nbs/06_choice/02_posterior.ipynb #1a20315c
 def _prior(mode, prior_mean, prior_cov):
     "The covariance of the prior as a function of the size."
     if prior_cov is not None: return prior_cov
@@ -210,7 +210,7 @@ def _prior(mode, prior_mean, prior_cov):
     width = RULES.flat_prior_variance if flat else 1
     return lambda size: width*np.eye(size)
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #213f86f0
+# %% ../../nbs/06_choice/02_posterior.ipynb #62f8bd9d
 def _beliefs(path, mode, variance, weight, *, prior_mean, prior_cov):
     "The posterior of every subset."
     system = path.system
@@ -226,13 +226,13 @@ def _beliefs(path, mode, variance, weight, *, prior_mean, prior_cov):
         beliefs.append(belief)
     return beliefs
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #39ad9707
+# %% ../../nbs/06_choice/02_posterior.ipynb #ad05e63c
 def _log_likelihood(rss, total, rows, n, mode):
     "Of every subset: the Gaussian one of the paper, or how much better than nothing it is."
     if mode == "unit_free": return -n/2*np.log(rss/total)
     return -n/2*(np.log(2*np.pi*rss/rows) + 1)
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #71718504
+# %% ../../nbs/06_choice/02_posterior.ipynb #b90b8e1a
 def evidence(
     path: SubsetPath,
     mode: str = "unit_free", # or "paper"
@@ -278,7 +278,7 @@ def plot_evidence(
         ax.legend()
     return axes
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #8b33ca33
+# %% ../../nbs/06_choice/02_posterior.ipynb #b29f6575
 @patch_to(Evidence)
 def plot(
     self,
@@ -315,7 +315,7 @@ def plot_posterior(
     ax.axvline(0, color="0.8", zorder=0)
     return ax
 
-# %% ../../nbs/06_choice/02_posterior.ipynb #3ffe2fad
+# %% ../../nbs/06_choice/02_posterior.ipynb #dd00a29d
 @patch_to(Posterior)
 def plot(
     self,

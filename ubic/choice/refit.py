@@ -19,7 +19,7 @@ from ..ground.runtime import patch_to
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, renamed_argument, warn
 from ..ground.results import Result
 
-# %% ../../nbs/06_choice/05_refit.ipynb #61d00269
+# %% ../../nbs/06_choice/05_refit.ipynb #83622b13
 from ..language.terms import Term, by_parts, latex
 from ..language.equations import Equation
 from ..data.field import check_field, grid_steps
@@ -36,7 +36,7 @@ def _others(monomial, jet, jets):
     values = (jets(*other) for other, power in monomial for _ in range(power - (other == jet)))
     return product_of(values, jets.shape)
 
-# %% ../../nbs/06_choice/05_refit.ipynb #7369fb19
+# %% ../../nbs/06_choice/05_refit.ipynb #b9482f82
 def _linearized(term, jets):
     "Unknown → axes on the weight → coefficient field of the noise."
     total = defaultdict(lambda: defaultdict(float))
@@ -71,7 +71,7 @@ def _counts(room, width, most):
         if np.prod(counts) <= most or max(counts) <= 2: return counts
         spread *= RULES.spread_growth
 
-# %% ../../nbs/06_choice/05_refit.ipynb #07cc4df2
+# %% ../../nbs/06_choice/05_refit.ipynb #bf88cfd3
 def _lattice(field, box, most):
     "Boxes some standard deviations of the weight apart, or more to have at most so many."
     boxes = GridOfBoxes(field.sizes, grid_steps(field), box)
@@ -102,7 +102,7 @@ class _Pairs:
             self.known[axis, a, b] = band.tocsr()
         return self.known[axis, a, b]
 
-# %% ../../nbs/06_choice/05_refit.ipynb #7d73972c
+# %% ../../nbs/06_choice/05_refit.ipynb #a6ff7492
 def _overlaps(centers, points):
     "Pairs of boxes along one axis that have points in common."
     return np.nonzero(np.abs(centers[:, None] - centers) <= 2*points)
@@ -114,7 +114,7 @@ def integrals(self, values, a, b):
     bands = [self.products(i, a.count(dim), b.count(dim)) for i, dim in enumerate(self.boxes.dims)]
     return contract(values, bands)
 
-# %% ../../nbs/06_choice/05_refit.ipynb #7a187fbf
+# %% ../../nbs/06_choice/05_refit.ipynb #6ac6460e
 @patch_to(_Pairs)
 def covariance(self, operators, noise):
     "Covariance of the rows of all boxes."
@@ -183,7 +183,7 @@ class Refit(Result):
         "BIC, for comparisons on the same boxes."
         return float(bic(2*self.rows*np.log(self.excess), len(self.terms), self.rows))
 
-# %% ../../nbs/06_choice/05_refit.ipynb #eef6727c
+# %% ../../nbs/06_choice/05_refit.ipynb #25157e4b
 @patch_to(Refit, as_property=True)
 def fair(self):
     "Whether about as much is left as noise would leave."
@@ -198,13 +198,13 @@ def explains(self):
     "Whether no more is left than noise would leave."
     return self.fair and self.excess**2 < _most_by_chance(self.rows)
 
-# %% ../../nbs/06_choice/05_refit.ipynb #d7fa4d39
+# %% ../../nbs/06_choice/05_refit.ipynb #d0067f5e
 @patch_to(Refit, as_property=True)
 def leaves_more(self):
     "Whether terms are missing; False when nothing was fitted."
     return bool(self.excess**2 >= _most_by_chance(self.rows))
 
-# %% ../../nbs/06_choice/05_refit.ipynb #bac15d6a
+# %% ../../nbs/06_choice/05_refit.ipynb #12c49f4e
 @patch_to(Refit, as_property=True)
 def certain(self):
     "Terms whose coefficient is different from zero."
@@ -220,7 +220,7 @@ def _unexplained_text(refit):
     "What an equation leaves, in words."
     return f"unexplained: {refit.excess:.3g} × noise, {refit.rows} boxes"
 
-# %% ../../nbs/06_choice/05_refit.ipynb #abeacaf2
+# %% ../../nbs/06_choice/05_refit.ipynb #7991bb76
 @patch_to(Refit)
 def __repr__(self):
     "The equation, and what it leaves."
@@ -291,7 +291,7 @@ class Refitter:
         "The smoothed field, where all fits begin."
         return {name: _smoothed(u, self.boxes) for name, u in self.measured.items()}
 
-# %% ../../nbs/06_choice/05_refit.ipynb #d192e4c6
+# %% ../../nbs/06_choice/05_refit.ipynb #a1e3436e
 @patch_to(Refitter)
 def system(
     self,
@@ -326,7 +326,7 @@ def _moved(refitter, operators, state):
     )
     return refitter.boxes(pieces)
 
-# %% ../../nbs/06_choice/05_refit.ipynb #ae6be8e5
+# %% ../../nbs/06_choice/05_refit.ipynb #912ddd1b
 def _step(refitter, state, terms, coef):
     "One linearized problem: coefficients, the next state, covariance for unit noise, white residual."
     if state is None: state = refitter.smooth # the data themselves come before the first step
@@ -352,7 +352,7 @@ def _hopeless(refit, step, ceiling):
     if step and (refit.score > ceiling or refit.excess > RULES.hopeless_excess): return True
     return refit.score > ceiling and refit.excess > RULES.hopeless_at_once
 
-# %% ../../nbs/06_choice/05_refit.ipynb #4c22ceea
+# %% ../../nbs/06_choice/05_refit.ipynb #a5051d47
 def _unfitted(refitter, terms):
     "A fit of which nothing is known yet."
     size = len(terms)
@@ -360,7 +360,7 @@ def _unfitted(refitter, terms):
     shape = tuple(refitter.pairs.shape)
     return Refit(str(refitter.target), list(terms), coef, cov, refitter.noise, residual, False, shape)
 
-# %% ../../nbs/06_choice/05_refit.ipynb #088d62a6
+# %% ../../nbs/06_choice/05_refit.ipynb #81a4da17
 @patch_to(Refitter)
 @threadpool_limits.wrap(limits=1, user_api="blas") # matrices are small
 def fit(
@@ -392,7 +392,7 @@ def _check_room(refitter, terms):
     if not refitter.noisy:
         warn("the data hold hardly any noise, so that errors of the grid decide; the intervals are too narrow.")
 
-# %% ../../nbs/06_choice/05_refit.ipynb #a8b2d6f8
+# %% ../../nbs/06_choice/05_refit.ipynb #7dd74b09
 def _check_fit(fit, noisy):
     "Refuse terms without a unique fit; warn of a fit that did not settle."
     names = ", ".join(map(str, fit.terms))
@@ -400,7 +400,7 @@ def _check_fit(fit, noisy):
         raise ArgumentError("terms", f"{names} cannot be told apart on these data", "leave some of them out")
     if noisy and not fit.converged: warn(f"the fit of {names} did not settle; these terms may not suit the data.")
 
-# %% ../../nbs/06_choice/05_refit.ipynb #32c5aaec
+# %% ../../nbs/06_choice/05_refit.ipynb #cccd24bc
 @renamed_argument("ds", "field")
 def total_least_squares(
     field, # field as measured: its noise should be white
@@ -443,7 +443,7 @@ def plot_refit(
     ax.axvline(0, color="0.8", zorder=0)
     return ax
 
-# %% ../../nbs/06_choice/05_refit.ipynb #2aabf5e4
+# %% ../../nbs/06_choice/05_refit.ipynb #9558ef73
 @patch_to(Refit)
 def plot(
     self,

@@ -21,7 +21,7 @@ import pandas as pd
 from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, UbicWarning, check_positive, check_whole
 
-# %% ../../nbs/06_choice/04_selection.ipynb #1d51154f
+# %% ../../nbs/06_choice/04_selection.ipynb #cfc2d083
 from ..ground.results import Result
 from ..language.terms import latex
 from ..language.equations import Equation, as_term
@@ -67,7 +67,7 @@ class Selection(Result):
         "The chosen terms."
         return self.path.terms(self.k)
 
-# %% ../../nbs/06_choice/04_selection.ipynb #3babc618
+# %% ../../nbs/06_choice/04_selection.ipynb #9182fbf4
 @patch_to(Selection, as_property=True)
 def coef(self):
     "Coefficients of the chosen terms."
@@ -83,7 +83,7 @@ def equation(self):
     "The chosen equation."
     return Equation(self.path.system.target, tuple(self.terms), tuple(self.coef), tuple(self.std))
 
-# %% ../../nbs/06_choice/04_selection.ipynb #8a4ff70d
+# %% ../../nbs/06_choice/04_selection.ipynb #c129f244
 @patch_to(Selection, as_property=True)
 def bic(self):
     "BIC of each size."
@@ -99,7 +99,7 @@ def ubic(self):
     "UBIC of each size."
     return penalized_bic(self.bic, self.uncertainty, self.lam, self.gamma)
 
-# %% ../../nbs/06_choice/04_selection.ipynb #29bc0aa4
+# %% ../../nbs/06_choice/04_selection.ipynb #78bab46d
 @patch_to(Selection, as_property=True)
 def r_bic(self):
     "How much BIC falls along the path, $R_{BIC}$ of the paper."
@@ -154,7 +154,7 @@ def _runner_up_text(self):
     if self.margin >= 0: return f", margin {self.margin:.4g} to size {size}"
     return f"; UBIC by itself would take size {size}" # the fit with noise in all terms has the last word
 
-# %% ../../nbs/06_choice/04_selection.ipynb #ec48c852
+# %% ../../nbs/06_choice/04_selection.ipynb #a3964b75
 def summary_line(
     self, # `Selection`
 ) -> str:
@@ -176,7 +176,7 @@ def __repr__(self):
     return "\n".join([str(self.equation), summary_line(self), *self.sentences])
 TABLE_FORMATS = {"BIC": "{:.1f}".format, "uncertainty": "{:.4g}".format, "UBIC": "{:.1f}".format} # where it is shown
 
-# %% ../../nbs/06_choice/04_selection.ipynb #fa3fbab0
+# %% ../../nbs/06_choice/04_selection.ipynb #c0aadeda
 @patch_to(Selection)
 def _repr_html_(self):
     "The same, with the table."
@@ -198,7 +198,7 @@ def plot_selection(
     ax.set(ylabel="BIC and UBIC", title=f"${target}$: {_penalty_label(selection.lam)}")
     return ax
 
-# %% ../../nbs/06_choice/04_selection.ipynb #43243bfc
+# %% ../../nbs/06_choice/04_selection.ipynb #282399f1
 @patch_to(Selection)
 def plot(
     self,
@@ -233,7 +233,7 @@ def plot_choice(
     ax.legend(handles=lines, frameon=False, **below)
     return ax
 
-# %% ../../nbs/06_choice/04_selection.ipynb #73e588a4
+# %% ../../nbs/06_choice/04_selection.ipynb #11610f3a
 def _mark(ax, chosen):
     "A ring and a tick where the choice is."
     ax.plot(*chosen, "o", markersize=13, markerfacecolor="none", markeredgecolor="tab:green", markeredgewidth=2)
@@ -306,7 +306,7 @@ def neighboring_subsets(
         if rest: yield tuple(sorted(rest))
         for i in others: yield tuple(sorted(rest | {i}))
 
-# %% ../../nbs/06_choice/04_selection.ipynb #5a1bcb93
+# %% ../../nbs/06_choice/04_selection.ipynb #3db59e7d
 def _subsets(p, chosen, most):
     "All subsets up to one term more than chosen, as long as they are not too many."
     tried = 0
@@ -323,7 +323,7 @@ def _check_within(within):
     kind = ArgumentError if isinstance(within, Real) else ArgumentTypeError
     raise kind("within", f"must be a number, found {within!r}", f"{RULES.strong_evidence:g} is the default")
 
-# %% ../../nbs/06_choice/04_selection.ipynb #728f2c5e
+# %% ../../nbs/06_choice/04_selection.ipynb #7f9a8fbd
 def equivalents(
     selection: Selection,
     terms=None, # terms to compare with; None for the chosen ones
@@ -343,7 +343,7 @@ def equivalents(
         if value < limit: found.append((value, support))
     return [[system.terms[j] for j in support] for _, support in sorted(found)]
 
-# %% ../../nbs/06_choice/04_selection.ipynb #182d431d
+# %% ../../nbs/06_choice/04_selection.ipynb #0291f000
 @patch_to(Selection)
 def equivalents(self, terms=None, within=RULES.strong_evidence, minimal=True, most=RULES.most_subsets):
     "Other equations that explain the target about as well, or better."
@@ -362,7 +362,7 @@ class ReasonKind(Enum):
     FAINT = "the coefficient of {term} is hardly different from zero"
     FEW_ROWS = "{rows:.1f} independent rows for {coefficients}"
 
-# %% ../../nbs/06_choice/04_selection.ipynb #f265ced9
+# %% ../../nbs/06_choice/04_selection.ipynb #5f48f372
 class Reason(str):
     "A sentence for people, with its kind for programs; frozen, as texts are."
     kind: ReasonKind
@@ -380,7 +380,7 @@ class Reason(str):
     def __getnewargs__(self): # for copies, and for other processes
         return self.kind, str(self)
 
-# %% ../../nbs/06_choice/04_selection.ipynb #e9391235
+# %% ../../nbs/06_choice/04_selection.ipynb #f519afa4
 class Verdict(str):
     "One word on how far to trust a selection – clear, fragile or ambiguous – and why."
     reasons: tuple
@@ -398,7 +398,7 @@ class Verdict(str):
         "The word, and its reasons in one sentence."
         return ": ".join([str(self), "; ".join(self.reasons)] if self.reasons else [str(self)])
 
-# %% ../../nbs/06_choice/04_selection.ipynb #a284d555
+# %% ../../nbs/06_choice/04_selection.ipynb #b360d597
 def terms_text(
     terms, # of an equation
 ) -> str:
@@ -428,7 +428,7 @@ def _doubts_about_the_size(self):
         other = _size_at(whole, tau0)
         if other != longer: yield Reason(ReasonKind.THRESHOLD, tau0=tau0, size=other)
 
-# %% ../../nbs/06_choice/04_selection.ipynb #2bc31f05
+# %% ../../nbs/06_choice/04_selection.ipynb #40d328d0
 def _doubts_about_what_is_left(self):
     "What the equation leaves, and whether it has a pattern."
     if self.refit is not None and not self.refit.white: yield Reason(ReasonKind.PATTERN)
@@ -452,7 +452,7 @@ def _longer_evidence(old, supports):
         log_likelihood=np.append(old.log_likelihood, rest.log_likelihood),
     )
 
-# %% ../../nbs/06_choice/04_selection.ipynb #be2a11f3
+# %% ../../nbs/06_choice/04_selection.ipynb #c5751d9c
 def _missing_supports(path):
     "Subsets of the sizes that a path does not have, by forward and backward steps."
     last, system = path.sizes[-1], path.system
@@ -460,7 +460,7 @@ def _missing_supports(path):
     supports = best_subsets(system, solver="greedy").supports
     return [support for support in supports if len(support) > last]
 
-# %% ../../nbs/06_choice/04_selection.ipynb #01f0638a
+# %% ../../nbs/06_choice/04_selection.ipynb #502f64e3
 def prolonged(
     selection: Selection,
 ) -> Selection:
@@ -487,7 +487,7 @@ def _rival_reason(terms):
     explain = "explains" if len(terms) == 1 else "explain"
     return Reason(ReasonKind.RIVAL, terms=terms_text(terms), explain=explain)
 
-# %% ../../nbs/06_choice/04_selection.ipynb #a5fba2f7
+# %% ../../nbs/06_choice/04_selection.ipynb #4d9a3465
 @patch_to(Selection, as_property=True)
 def verdict(self) -> Verdict:
     "One word on how far to trust the choice, and why."

@@ -19,7 +19,7 @@ from ..weakform.library import check_time_order, pick_known, pick_targets, weak
 from ..search.subsets import best_subsets
 from ..choice.rules import RULES
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #bbb48606
+# %% ../../nbs/10_road/01_pipeline.ipynb #c7a3c242
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
 from ..choice.contest import Contest, alternatives, contest_for, exchange_terms
 from ..trial.discovery import Discovery, Settings, Settled
@@ -33,7 +33,7 @@ def hear(
     with warnings.catch_warnings(record=True, action="always") as caught: result = function(*arguments)
     return result, caught
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #b726aa93
+# %% ../../nbs/10_road/01_pipeline.ipynb #0abd1741
 def give_once(
     caught, # recorded warnings
 ):
@@ -44,7 +44,7 @@ def give_once(
         if issubclass(one.category, UbicWarning): warn(*one.message.args, kind=one.category)
         else: warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #4eef96a3
+# %% ../../nbs/10_road/01_pipeline.ipynb #5ce3d575
 class OneVoice:
     "Inside, warnings are collected; at the end each is given once. After an error there is nothing else to say."
     def __enter__(self):
@@ -75,7 +75,7 @@ def _denoised(field, method):
     if method == "ksvd": return ksvd(field)
     raise ArgumentError("denoise", f"must be None, 'ksvd' or a function from field to field, found {method!r}")
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #dc358f96
+# %% ../../nbs/10_road/01_pipeline.ipynb #4e6aed87
 def _check_denoised(result, field):
     "Refuse a denoised field of other unknowns, or on another grid."
     if not isinstance(result, type(field)):
@@ -90,13 +90,13 @@ def _check_denoised(result, field):
         raise ArgumentError("denoise", found, f"it must keep the grid, of sizes {dict(field.sizes)}")
     return result
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #3374f3c3
+# %% ../../nbs/10_road/01_pipeline.ipynb #9d846d91
 def _on_the_same_grid(result, field):
     "Whether two fields have the same points."
     if dict(result.sizes) != dict(field.sizes): return False
     return all(np.array_equal(result[dim], field[dim]) for dim in field.dims)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #ed82dae1
+# %% ../../nbs/10_road/01_pipeline.ipynb #e47beaa1
 def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
@@ -137,7 +137,7 @@ class Scene:
         orders = {"derivative_order": derivative_order, "time_order": time_order}
         return weak(self.denoised, self.targets, **orders, **candidates, **asked.library())
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #e8103e2c
+# %% ../../nbs/10_road/01_pipeline.ipynb #18276e2b
 def _largest_size(system, asked, first):
     "How many terms to search up to."
     if asked is None: return system.p if system.p <= RULES.all_sizes_up_to else RULES.largest_size
@@ -171,7 +171,7 @@ class Look:
         judgment = self.contest.judge(self.selection, terms)
         return judgment.terms, judgment.rivals
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #a74477c4
+# %% ../../nbs/10_road/01_pipeline.ipynb #d409f093
 def _look(scene, target, derivative_order, time_order, first):
     "One look at a target."
     systems, heard = scene.library(derivative_order, time_order)
@@ -183,12 +183,12 @@ def _look(scene, target, derivative_order, time_order, first):
     best, doubts = look.judge()
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #da1e91ef
+# %% ../../nbs/10_road/01_pipeline.ipynb #96a8204e
 def _highest(terms):
     "The highest derivative among some terms."
     return max(getattr(term, "order", 0) for term in terms)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #f96766c4
+# %% ../../nbs/10_road/01_pipeline.ipynb #3984c066
 def _looks(scene, target, time_order):
     "All looks at a target, downwards from high derivatives unless told."
     plane = len(space_dims(scene.field)) > 1
@@ -213,7 +213,7 @@ def _with_rivals(selection, rivals):
     rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)]
     return replace(selection, rivals=rivals)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #495c030d
+# %% ../../nbs/10_road/01_pipeline.ipynb #fe126efc
 def _concluded(looks):
     "The last choice, with sharper coefficients; it says so when other equations fit as well."
     *earlier, last = looks
@@ -230,7 +230,7 @@ def _share_left(selection):
     "The share of the target that the chosen equation leaves."
     return selection.path.rss[selection.k]/np.sum(selection.path.system.R[:, -1]**2)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #2c79ff6f
+# %% ../../nbs/10_road/01_pipeline.ipynb #91175be7
 def _unexplained(look, fit):
     "More than there should be, as a reason; or None."
     selection, contest = look.selection, look.contest
@@ -261,7 +261,7 @@ class Explanation:
         "Whether this one explains what the other does not."
         return self.accounted and _share_left(self.selection) < _share_left(other.selection)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #421ac1c1
+# %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, time_order):
     "One time derivative of one unknown."
     looks = _looks(scene, target, time_order)
@@ -278,7 +278,7 @@ def _say_ambiguous(selection):
     target = selection.path.system.target
     warn(f"Ambiguous: on these data the following terms explain {target} as well: {listed}{others}.")
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #cf259594
+# %% ../../nbs/10_road/01_pipeline.ipynb #8976d50b
 def explain(
     scene: Scene,
     target: str, # unknown
@@ -303,7 +303,7 @@ def _told_by(error):
     )
     return [*subject, *found, *(["; ", *remedy] if error.remedy else [])]
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #5660ba9e
+# %% ../../nbs/10_road/01_pipeline.ipynb #d3adbd6b
 def _by_recipe(field, settings):
     "Selections, the field used and the settings, with those of the paper."
     from ubic.paper.recipes import apply, get_recipe
@@ -317,7 +317,7 @@ def _by_recipe(field, settings):
     for selection in found.values(): _say_ambiguous(selection)
     return found, used, settings
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #d7c926cb
+# %% ../../nbs/10_road/01_pipeline.ipynb #c7f21257
 def _by_search(field, settings):
     "The same without a recipe."
     settings = _read_settings(settings, field)
@@ -327,7 +327,7 @@ def _by_search(field, settings):
     found = {name: one.selection for name, one in explained.items()}
     return found, scene.used, replace(settings, settled=settled)
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #3f1436a4
+# %% ../../nbs/10_road/01_pipeline.ipynb #bef078bd
 def _check_alone(settings):
     "Refuse settings beside a recipe: they would be ignored."
     given = settings.asked()
@@ -341,7 +341,7 @@ def _check_validation(validate):
         raise ArgumentError("validate", f"is {validate!r}", "it is 'simulate', 'pinn' or None")
     if validate == "pinn": need("torch", '"ubic[pinn]"')
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #e270f05c
+# %% ../../nbs/10_road/01_pipeline.ipynb #9beee60a
 def _validated(discovery, how):
     "The discovery with a validation; it is not lost because it cannot be run."
     from ubic.trial.validation import validate

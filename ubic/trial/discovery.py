@@ -19,7 +19,7 @@ from ..language.equations import coefficient_error, time_derivative
 from ..data.field import is_chunked, plot_field, true_pde
 from ..data.survey import noise_level
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #33fc7286
+# %% ../../nbs/07_trial/01_discovery.ipynb #bd3a37a1
 @saved
 @dataclass(frozen=True)
 class Settled:
@@ -28,7 +28,7 @@ class Settled:
     time_order: int # of the derivative that it explains
     box: dict | None = None # dim → (half-width in points, order of the test function); None where there was no contest
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #4d260fd0
+# %% ../../nbs/07_trial/01_discovery.ipynb #a5f702f2
 @dataclass(frozen=True)
 class LibrarySettings:
     "Which candidates there are, and how they are integrated: see `ubic.library.weak`."
@@ -44,7 +44,7 @@ class LibrarySettings:
     seed: object = 0
     accuracy: int = 2
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #33ecd132
+# %% ../../nbs/07_trial/01_discovery.ipynb #bf188f89
 @dataclass(frozen=True)
 class Settings(LibrarySettings):
     "What a discovery was asked for, and what was settled on the way."
@@ -71,12 +71,12 @@ class Settings(LibrarySettings):
         names = "known", "form", "half_width", "order", "rows", "seed", "accuracy"
         return {name: getattr(self, name) for name in names}
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #81996afc
+# %% ../../nbs/07_trial/01_discovery.ipynb #cfd08dc2
 def _same(value, usual):
     "Whether a setting is what it would be anyway."
     return value is usual or bool(np.isscalar(value) and value == usual)
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #800f69b8
+# %% ../../nbs/07_trial/01_discovery.ipynb #c0a610f0
 def _box_text(box):
     "Boxes in words."
     return ", ".join(f"{dim} ± {points} points (order {order})" for dim, (points, order) in box.items())
@@ -89,7 +89,7 @@ def facts(self) -> dict:
     several = {f"boxes of {name}": _box_text(box) for name, box in boxes.items()}
     return {"asked for": asked or "nothing, all settings are the defaults", **several}
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #798cae1b
+# %% ../../nbs/07_trial/01_discovery.ipynb #6d6d2f99
 def _plain(value):
     "A setting as it can be written to a file."
     if hasattr(value, "items"): return {str(key): _plain(item) for key, item in value.items()}
@@ -138,13 +138,13 @@ class Discovery(Result, Mapping):
         levels = noise_level(self.field)
         return {name: _noise_percent(level, float(self.field[name].var())) for name, level in levels.items()}
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #cbd3ebd3
+# %% ../../nbs/07_trial/01_discovery.ipynb #d50543c7
 @patch_to(Discovery)
 def pde(self):
     "The equations as `simulate` takes them."
     return {target: terms for selection in self.values() for target, terms in selection.pde().items()}
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #1ef3471c
+# %% ../../nbs/07_trial/01_discovery.ipynb #ac819279
 @patch_to(Discovery)
 def errors(self) -> dict:
     "Unknown → percentage error of each coefficient, when the true PDE is known."
@@ -184,7 +184,7 @@ def __repr__(self):
     validation = [] if self.validation is None else [str(self.validation)]
     return "\n\n".join([*map(str, self.values()), *self.noise_sentences(), *validation])
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #bdbe9bcb
+# %% ../../nbs/07_trial/01_discovery.ipynb #15f3b8ee
 _CHOICE = "BIC, UBIC and uncertainty of the best equation of each size; the choice is ticked."
 _RUNS = ("What can be seen of the data, the run of the equation, their difference, "
          "and how far its competitors are behind in BIC.")
@@ -193,7 +193,7 @@ def _with_figure(result, caption):
     "A result with its figure below it."
     return result._repr_html_() + figure_html(result.plot, caption)
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #9eee7528
+# %% ../../nbs/07_trial/01_discovery.ipynb #e653669b
 @patch_to(Discovery)
 def _repr_html_(self):
     "The same with figures."
@@ -218,7 +218,7 @@ def plot_discovery(
     axes[0, 0].figure.suptitle("\n".join(f"${equation.latex}$" for equation in discovery.equations), fontsize=12)
     return axes.ravel()
 
-# %% ../../nbs/07_trial/01_discovery.ipynb #b504976e
+# %% ../../nbs/07_trial/01_discovery.ipynb #cf7e535c
 @patch_to(Discovery)
 def plot(self):
     "For each unknown the data, and the figure that led to its equation."

@@ -11,6 +11,7 @@ import pytest
 
 import ubic
 from ubic import report
+from ubic.choice.selection import Reason, ReasonKind
 from ubic.criterion import Verdict
 from ubic.pipeline import Discovery
 from ubic.report import to_html, write_report
@@ -89,7 +90,8 @@ def test_rivals_run_beside_the_choice(found):
 
 
 def test_rivals_and_weak_points_are_two_lists():
-    rivals, weak = ["u_x, u explain the data as well", "u_xxx explains the data as well"], ["u alone would do as well", "size 2 is 4.9 behind in UBIC"]
+    rivals = [Reason(ReasonKind.RIVAL, f"{terms} the data as well") for terms in ("u_x, u explain", "u_xxx explains")]
+    weak = [Reason(ReasonKind.SIMPLER, terms="u"), Reason(ReasonKind.RUNNER_UP, size=2, margin=4.9, side="behind")]
     items = lambda sentences: "<ul>" + "".join(f"<li>{sentence}</li>" for sentence in sentences) + "</ul>"
     assert report._reasons(Verdict("ambiguous", rivals + weak)) == items(rivals) + "<p>Besides, the choice has weak points:</p>" + items(weak)
     assert report._reasons(Verdict("ambiguous", rivals)) == items(rivals) and report._reasons(Verdict("fragile", weak)) == items(weak) and report._reasons(Verdict("clear")) == ""

@@ -15,7 +15,10 @@ from ubic.field import UbicWarning
 from ubic.report import to_html, write_report
 
 slow = pytest.mark.slow
-published = [("burgers", True), ("burgers", False), ("kdv", True), ("kdv", False), pytest.param("ks", True, marks=slow), ("ks", False)]
+published = [
+    ("burgers", True), ("burgers", False), ("kdv", True), ("kdv", False),
+    pytest.param("ks", True, marks=slow), ("ks", False),
+]
 
 
 @pytest.mark.parametrize("name, denoising", published)
@@ -68,15 +71,19 @@ def mode(u):
     return ubic.as_field(u(x[:, None], t), x=x, t=t)
 
 
-single = {"soliton": (soliton(), r"Ambiguous.*u_xxx, u\*u_x"), "travelling": (mode(lambda x, t: np.sin(x - t)), "Ambiguous.*u_xxx"),
-          "decaying": (mode(lambda x, t: np.exp(-t)*np.sin(x)), "Ambiguous")}
+single = {
+    "soliton": (soliton(), r"Ambiguous.*u_xxx, u\*u_x"),
+    "travelling": (mode(lambda x, t: np.sin(x - t)), "Ambiguous.*u_xxx"),
+    "decaying": (mode(lambda x, t: np.exp(-t)*np.sin(x)), "Ambiguous"),
+}
 
 
 @pytest.mark.parametrize("percent", [0, 2, 30])
 @pytest.mark.parametrize("name", single)
 def test_a_single_wave_is_called_ambiguous(name, percent):
     field, words = single[name]
-    with pytest.warns(UbicWarning, match=words): found = ubic.discover(ubic.add_noise(field, percent, seed=0) if percent else field)
+    if percent: field = ubic.add_noise(field, percent, seed=0)
+    with pytest.warns(UbicWarning, match=words): found = ubic.discover(field)
     assert found["u"].verdict == "ambiguous" and str(found).count("mbiguous") == 1 # and once more in the warning
 
 
@@ -110,15 +117,18 @@ def test_a_jump_keeps_coefficients_in_reason():
 def test_wide_library_is_searched_as_far_as_reasonable():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((500, 44))
-    with pytest.warns(UbicWarning, match="44 candidates"): path = ubic.best_subsets(ubic.LinearSystem(X, X[:, 3] - X[:, 7] + 0.1*rng.standard_normal(500)))
+    system = ubic.LinearSystem(X, X[:, 3] - X[:, 7] + 0.1*rng.standard_normal(500))
+    with pytest.warns(UbicWarning, match="44 candidates"): path = ubic.best_subsets(system)
     assert path.exact and path.supports[1] == (3, 7)
 
 
 def test_steady_unknown_beside_a_moving_one():
     x, t = np.arange(64)/64*2*np.pi, np.linspace(0, 1, 40)
     u = np.sin(x[:, None] - t) + 0.3*np.cos(2*x[:, None] - 4*t)
-    with warnings.catch_warnings(action="ignore", category=UbicWarning), pytest.raises(ValueError, match="nothing to identify"):
-        ubic.discover(ubic.as_field({"u": u, "v": np.repeat(np.cos(x)[:, None], 40, 1)}, x=x, t=t), target="v", derivative_order=1, power=1)
+    field = ubic.as_field({"u": u, "v": np.repeat(np.cos(x)[:, None], 40, 1)}, x=x, t=t)
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        with pytest.raises(ValueError, match="nothing to identify"):
+            ubic.discover(field, target="v", derivative_order=1, power=1)
 
 
 def test_denoising_by_default_ksvd_keeps_the_answer():
@@ -128,13 +138,15 @@ def test_denoising_by_default_ksvd_keeps_the_answer():
 
 def test_same_seed_same_result():
     first, second = (ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=5))["u"] for _ in range(2))
-    assert first.support == second.support and np.array_equal(first.coef, second.coef) and np.array_equal(first.ubic, second.ubic)
+    assert first.support == second.support
+    assert np.array_equal(first.coef, second.coef) and np.array_equal(first.ubic, second.ubic)
 
 
 def test_two_unknowns_each_get_an_equation():
     x, t = np.linspace(0, 20, 200, endpoint=False), np.linspace(0, 4, 80)
     rng = np.random.default_rng(3)
-    waves = [sum(rng.normal()*np.cos(2*np.pi*k*(x[:, None] - c*t)/20 + rng.uniform(0, 6)) for k in range(1, 6)) for c in (1.0, -0.5)]
+    def wave(k, c): return rng.normal()*np.cos(2*np.pi*k*(x[:, None] - c*t)/20 + rng.uniform(0, 6))
+    waves = [sum(wave(k, c) for k in range(1, 6)) for c in (1.0, -0.5)]
     field = ubic.add_noise(ubic.as_field({"u": waves[0], "v": waves[1]}, x=x, t=t), 5, seed=0)
     with warnings.catch_warnings(action="ignore", category=UbicWarning):
         found = ubic.discover(field, derivative_order=1, power=1)
@@ -144,7 +156,8 @@ def test_two_unknowns_each_get_an_equation():
 
 def test_two_space_axes():
     rng, x = np.random.default_rng(0), np.arange(32)*10/32
-    u = sum(rng.normal()*np.cos(2*np.pi*(a*x[:, None] + b*x)/10 + rng.uniform(0, 6)) for a in range(3) for b in range(3))
+    def wave(a, b): return rng.normal()*np.cos(2*np.pi*(a*x[:, None] + b*x)/10 + rng.uniform(0, 6))
+    u = sum(wave(a, b) for a in range(3) for b in range(3))
     start = xr.Dataset({"u": (("x", "y"), u)}, {"x": x, "y": x})
     pde = {"u_x": -1.0, "u_xx": 0.1, "u_yy": 0.1}
     field = ubic.add_noise(ubic.simulate({"u": pde}, start, np.linspace(0, 2, 41)), 2, seed=0)
@@ -170,7 +183,8 @@ def test_result_shows_itself():
 def test_the_tick_of_the_choice_is_clear_of_the_axis(coef):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3))
-    selection = ubic.select(ubic.best_subsets(ubic.LinearSystem(X, X @ coef + 0.1*rng.standard_normal(200), terms=["u", "u_x", "u_xx"])))
+    system = ubic.LinearSystem(X, X @ coef + 0.1*rng.standard_normal(200), terms=["u", "u_x", "u_xx"])
+    selection = ubic.select(ubic.best_subsets(system))
     ax = selection.plot()
     ax.figure.canvas.draw()
     tick, = (text for text in ax.texts if text.get_text() == "✓")
@@ -180,18 +194,22 @@ def test_the_tick_of_the_choice_is_clear_of_the_axis(coef):
 def test_every_stage_shows_itself():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3))
-    system = ubic.LinearSystem(X, X @ [1.0, 0.0, -2.0] + 0.1*rng.standard_normal(200), terms=["u", "u_x", "u_xx"], target="<u>")
+    y = X @ [1.0, 0.0, -2.0] + 0.1*rng.standard_normal(200)
+    system = ubic.LinearSystem(X, y, terms=["u", "u_x", "u_xx"], target="<u>")
     selection = ubic.select(ubic.best_subsets(system))
-    assert "&lt;u&gt;: 200 rows, 3 candidates" in system._repr_html_() and repr(selection.evidence) == "Evidence(<u>: 3 sizes, unit-free mode, 200 rows counted)"
+    assert "&lt;u&gt;: 200 rows, 3 candidates" in system._repr_html_()
+    assert repr(selection.evidence) == "Evidence(<u>: 3 sizes, unit-free mode, 200 rows counted)"
     for stage in (system, selection.path, selection.evidence, selection.evidence.posteriors[1], selection):
         shown = stage._repr_html_()
         assert "<table" in shown and all(ax.has_data() for ax in np.ravel(stage.plot())) and len(repr(stage)) < 500
-    assert selection.evidence.posteriors[1].table().to_numpy() == pytest.approx(np.stack([selection.evidence.posteriors[1].mean, selection.evidence.posteriors[1].std], 1))
-    assert [label.get_text() for label in selection.evidence.posteriors[1].plot(["u", "u_xx"]).get_yticklabels()] == ["u", "u_xx"]
+    belief = selection.evidence.posteriors[1]
+    assert belief.table().to_numpy() == pytest.approx(np.stack([belief.mean, belief.std], 1))
+    assert [label.get_text() for label in belief.plot(["u", "u_xx"]).get_yticklabels()] == ["u", "u_xx"]
 
 
 def run(*arguments):
-    return subprocess.run([sys.executable, "-c", "import sys; from ubic.cli import main; sys.exit(main())", *arguments], capture_output=True, text=True, timeout=300)
+    program = "import sys; from ubic.cli import main; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=300)
 
 
 def test_command_line_discovers_and_writes(tmp_path):
@@ -208,8 +226,10 @@ def test_command_line_json_and_files(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["u"]["terms"] == ["u_xx", "u*u_x"]
 
 
-@pytest.mark.parametrize("arguments", [["discover", "nowhere.nc"], ["data", "heat"], ["discover", "burgers", "--target", "v"],
-                                       ["discover", "burgers", "--report", "x.txt"], ["discover", "burgers", "--recipe", "heat"]])
+@pytest.mark.parametrize("arguments", [
+    ["discover", "nowhere.nc"], ["data", "heat"], ["discover", "burgers", "--target", "v"],
+    ["discover", "burgers", "--report", "x.txt"], ["discover", "burgers", "--recipe", "heat"],
+])
 def test_command_line_mistakes_end_in_a_sentence(arguments, capsys):
     assert main(arguments) == 2
     error = capsys.readouterr().err.strip().splitlines()[-1]
@@ -223,7 +243,8 @@ def test_command_line_help():
 def test_report_is_self_contained(tmp_path):
     found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0), denoise="ksvd")
     page = to_html(found, "A <title>")
-    assert "http" not in page and "<script" not in page and "A &lt;title&gt;" in page and "as used" not in page.split("<img")[0]
+    assert "http" not in page and "<script" not in page
+    assert "A &lt;title&gt;" in page and "as used" not in page.split("<img")[0]
     assert write_report(found, tmp_path/"page.html").read_text() != ""
 
 

@@ -19,6 +19,7 @@ from tqdm import tqdm
 from ..ground.runtime import need, patch_to
 from ..ground.checks import ArgumentError, as_rng, check_whole
 from ..ground.results import Result
+from ..choice.posterior import bic
 from ..trial.frames import read_frame
 
 # %% ../../nbs/09_paper/06_initial.ipynb #94a479f0
@@ -150,7 +151,7 @@ _SYMBOLS = 8
 
 def _bic(fit, n_eff):
     "The first two terms of the description length."
-    return n_eff*np.log(fit.squares/len(fit.residual)) + len(fit.values)*np.log(n_eff)
+    return bic(n_eff*np.log(fit.squares/len(fit.residual)), len(fit.values), n_eff)
 
 def _length(fit, n_eff):
     "The description length of a formula and its residuals."

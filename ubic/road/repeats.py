@@ -10,6 +10,7 @@ import os, warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html import escape
+from inspect import signature
 from numbers import Real
 from time import perf_counter
 import numpy as np
@@ -19,7 +20,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 from ..ground.runtime import end_with, patch_to
-from ..ground.checks import UbicWarning, as_rng, check_positive, check_whole
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, UbicWarning, as_rng, check_positive, check_whole
 from ..ground.results import Result
 from ..language.terms import latex
 from ..language.equations import as_term, time_derivative
@@ -31,6 +32,7 @@ from ..search.paths import SubsetPath
 from ..search.subsets import best_subsets, find_solver
 from ..choice.criterion import improvement_threshold
 from ..choice.selection import select
+from ..trial.discovery import Discovery
 from .pipeline import discover
 
 # %% ../../nbs/10_road/02_repeats.ipynb #5e05ed86
@@ -81,10 +83,11 @@ def _terms(selections): return {one.path.system.target: tuple(map(str, one.terms
 # %% ../../nbs/10_road/02_repeats.ipynb #6a4b5cbf
 def _half_width(field, factor, orders, settings): # orders: highest derivatives in space and time
     axes = [*space_dims(field), "t"]
-    if settings.get("half_width") is not None: base = per_axis("half_width", settings["half_width"], axes)
+    given = per_axis("half_width", settings.get("half_width"), axes)
+    if len(given) == len(axes): base = {}
     elif settings.get("form") == "pysindy": base = {dim: (len(field[dim]) - 1)*spacing(field, dim)/20 for dim in axes}
     else: base = {dim: points*spacing(field, dim) for dim, (points, _) in automatic_box(field, *orders).items()}
-    return {dim: factor*width for dim, width in base.items()}
+    return {dim: factor*width for dim, width in (base | given).items()}
 
 # %% ../../nbs/10_road/02_repeats.ipynb #e066704d
 @contextmanager
@@ -231,7 +234,8 @@ def _changes(tau0s, windows, solvers): # (varied, setting, how) of every setting
     made = []
     for tau0 in _several("tau0s", tau0s):
         try: improvement_threshold(tau0, np.array([1.0, 0.0]), [1, 2])
-        except (TypeError, ValueError) as error: raise type(error)(str(error).replace("`tau0`", "each of `tau0s`")) from None
+        except ArgumentError as error:
+            raise type(error)("", ["each of ", Argument("tau0s"), f" {error.found}"], error.remedy) from None
         made.append(("τ₀", str(tau0), {"changes": {"tau0": tau0}}))
     for factor in _several("windows", windows): made.append(("window", f"× {check_positive('windows', factor):g}", {"window": float(factor)}))
     for solver in _several("solvers", solvers):
@@ -267,7 +271,7 @@ def _rest(data, runs, settings, orders, workers):
 
 # %% ../../nbs/10_road/02_repeats.ipynb #9c1d8c33
 def stability(
-    data, # a field, or a `LinearSystem`
+    data, # a field, a `Discovery` with its settings, or a `LinearSystem`
     seeds=10, # number of halves, or of noises when `noise` is given; or a list of seeds
     tau0s=(0.005, 0.01, 0.04, 0.08), # thresholds of Algorithm 1 to try
     *,
@@ -278,7 +282,9 @@ def stability(
     **settings, # of `discover`, or of `best_subsets` and `select`, for all runs
 ) -> Stability:
     "Repeat a discovery with one thing changed at a time, and count the equations."
+    if isinstance(data, Discovery): data, settings = data.field, _asked(data) | settings
     data = _check_data(data, seeds, windows, noise, settings)
+    if not isinstance(data, LinearSystem): _check_names(settings)
     if windows is None: windows = () if isinstance(data, LinearSystem) else (0.7, 0.85, 1.2, 1.4)
     if workers is not None: check_whole("workers", workers, 1)
     runs = _runs(_levels(noise), _seeds(seeds), _changes(tau0s, windows, solvers))
@@ -287,6 +293,16 @@ def stability(
     return _counted(runs, [first, *outcomes], _truth(data, first))
 
 # %% ../../nbs/10_road/02_repeats.ipynb #7e16f19a
+def _check_names(settings):
+    "Refuse settings that `discover` does not have."
+    names = list(signature(discover).parameters)[1:]
+    strange = [name for name in settings if name not in names]
+    if strange: raise ArgumentTypeError(strange[0], "is no setting of `discover`", "its settings are " + ", ".join(names))
+
+def _asked(discovery):
+    "What a discovery was asked for, as far as that is known."
+    return {} if discovery.settings is None else discovery.settings.asked()
+
 def _check_data(data, seeds, windows, noise, settings):
     if settings.get("recipe") is not None: raise ValueError("`recipe` fixes the settings that are varied here; leave it out, and give single settings instead.")
     if not isinstance(data, (LinearSystem, xr.Dataset)): raise TypeError(f"`data` must be a field or a LinearSystem, found {type(data).__name__}; make one with as_field or LinearSystem(X, y).")

@@ -125,7 +125,7 @@ def _as_text(found):
         print(_as_options(selection, found.field), "", selection.table().to_string(formatters=TABLE_FORMATS), "", sep="\n")
         error = found.errors().get(target)
         if error is not None: print(f"The true PDE is known: {coefficient_errors(error)}", "", sep="\n")
-    for last in [*found._told(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last, found.field))
+    for last in [*found.noise_sentences(), *([] if found.validation is None else ["", found.validation])]: print(_as_options(last, found.field))
 
 # %% ../../nbs/11_telling/04_cli.ipynb #42c1b0a1
 def _as_json(found):

@@ -16,7 +16,7 @@ from ..ground.checks import shown
 from ..ground.storage import as_path, fingerprint, write_atomically
 from ..language.terms import latex
 from ..data.field import is_chunked, plot_field
-from ..choice.selection import TABLE_FORMATS, penalty_text
+from ..choice.selection import TABLE_FORMATS, ReasonKind, penalty_text
 from ..trial.discovery import Discovery
 
 # %% ../../nbs/11_telling/02_report.ipynb #ecae9430
@@ -117,6 +117,9 @@ def _installed(package):
     try: return f"{package} {version(package)}"
     except PackageNotFoundError: return f"{package} (unknown)"
 
+def _about_settings(discovery): # what was asked for, where that is known
+    if discovery.settings is not None: yield from discovery.settings.facts().items()
+
 def _about_software(command):
     from ubic import __version__
     yield "software", f"ubic {__version__}, Python {platform.python_version()}, " + ", ".join(map(_installed, _packages))
@@ -144,7 +147,7 @@ _meaning = {"clear": "No other equation that was tried explains the data as well
 def _listed(sentences): return "<ul>" + "".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences) + "</ul>" if sentences else ""
 
 def _reasons(verdict): # rivals, and weak points apart from them
-    rivals = [reason for reason in verdict.reasons if reason.endswith("the data as well")]
+    rivals = [reason for reason in verdict.reasons if reason.kind is ReasonKind.RIVAL]
     weak = [reason for reason in verdict.reasons if reason not in rivals]
     return _listed(rivals) + ("<p>Besides, the choice has weak points:</p>" if rivals and weak else "") + _listed(weak)
 
@@ -202,7 +205,7 @@ def to_html(
     evidence = "".join(_evidence(target, selection) for target, selection in discovery.items())
     judged, judgement = ("", "") if discovery.validation is None else (_states(discovery.validation), _judgement(discovery.validation))
     choices = [[(f"{target}: {about}" if len(discovery) > 1 else about, what) for about, what in _about_choice(selection)] for target, selection in discovery.items()]
-    facts = _facts(_about_data(discovery), *choices, _about_software(command))
+    facts = _facts(_about_data(discovery), *choices, _about_settings(discovery), _about_software(command))
     return (f"<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{name}</title><style>{_style}</style></head>\n"
             f"<body><h1>{name}</h1><p class='about'>{source}</p>\n{answers}{judgement}\n<h2>Data</h2>{data}\n{evidence}\n{judged}\n<h2>Settings and versions</h2>{facts}</body></html>\n")
 

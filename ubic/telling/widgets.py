@@ -25,7 +25,7 @@ from ..weakform.library import chosen_box, noise_of_unknowns
 from ..choice.criterion import advice_on, penalized_bic, tune
 from ..choice.selection import Selection, summary_line
 from ..choice.contest import middle_of_field
-from ..trial.discovery import Discovery
+from ..trial.discovery import Discovery, Settings
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #a3f9cbbb
 def _plane(field): return ("x", "y") if "y" in field.dims else ("x", "t") # what a picture shows
@@ -37,14 +37,15 @@ def _slab(field, box): # as much of the field as the boxes of the plane need
 # %% ../../nbs/11_telling/03_widgets.ipynb #e3c72c02
 class _Residual:
     "What equations leave of their target, on a plane of boxes."
-    def __init__(self, field, selection, most=150): # boxes along each axis
+    def __init__(self, field, selection, settings=None, most=150): # boxes along each axis
         terms, self.target = [parse_term(str(term)) for term in selection.path.system.terms], parse_term(selection.path.system.target)
         survey, self.rows = as_survey(field), {}
-        box = chosen_box(survey, terms, None, None, self.target.order)
+        asked = settings or Settings() # of a discovery, where they are known
+        box = chosen_box(survey, terms, asked.half_width, asked.order, self.target.order)
         self.field = _slab(field, box)
         centers = [np.arange(box[dim][0], self.field.sizes[dim] - box[dim][0]) for dim in survey.steps]
         self.boxes = GridOfBoxes(self.field.sizes, survey.steps, box, [c[::-(-len(c)//most)] for c in centers])
-        self.jets = Jets(self.field, smooth_derivatives(box), survey.steps, noise_of_unknowns(survey, terms, ()))
+        self.jets = Jets(self.field, smooth_derivatives(box), survey.steps, noise_of_unknowns(survey, terms, asked.known))
 
     def row(self, term): # the integrals of one term
         if term not in self.rows: self.rows[term] = self.boxes(conservative_pieces(term, self.jets))
@@ -60,9 +61,10 @@ class _Residual:
 # %% ../../nbs/11_telling/03_widgets.ipynb #1ad9c834
 class Explorer:
     "A selection, seen with another threshold, penalty or size."
-    def __init__(self, selection, field=None, live=None):
+    def __init__(self, selection, field=None, live=None, settings=None):
         self.selection = self.view = selection
         self.field, self.live, self._busy = field, live, False
+        self.settings = settings # of the discovery, for the boxes that were asked for
 
     @cached_property
     def maps(self): return _maps(self)
@@ -98,7 +100,7 @@ class Explorer:
 # %% ../../nbs/11_telling/03_widgets.ipynb #1bc7952d
 def _maps(self): # what equations leave; None where there is no field, or no room for boxes
     if self.field is None: return None
-    try: return _Residual(self.field, self.selection)
+    try: return _Residual(self.field, self.selection, self.settings)
     except ValueError: return None
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #73dece35
@@ -195,6 +197,6 @@ def explore(
     if isinstance(found, Selection) and target is not None: raise ValueError(f"`target` is {target!r}, but a Selection has one target only; leave it out.")
     if isinstance(found, Discovery) and target not in (None, *found): raise ValueError(f"`target` must be one of {', '.join(found)}, found {target!r}.")
     if live is not None: check_flag("live", live)
-    explorer = Explorer(found, live=live) if isinstance(found, Selection) else Explorer(found[target or next(iter(found))], found.used, live)
+    explorer = Explorer(found, live=live) if isinstance(found, Selection) else Explorer(found[target or next(iter(found))], found.used, live, found.settings)
     if live: explorer.controls # or say what is missing
     return explorer

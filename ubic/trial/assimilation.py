@@ -17,6 +17,7 @@ from ..language.terms import parse_term
 from ..language.equations import first_order_in_time
 from ..data.field import space_dims, spacing
 from ..data.survey import noise_level
+from ..choice.posterior import bic
 from .spectral import Solver
 from .scores import gaussian_bic
 
@@ -278,11 +279,12 @@ def _step(J, C, rest): # Gauss–Newton: change of the state, of the coefficient
 def _scored_fit(problem, coef, std, frames, parameters, rough): # with units again
     twin, misfit = problem.twin, _misfit(problem.twin, frames)
     free = twin.low - parameters/len(twin.names) # numbers that are left to chance
-    bic = sum(gaussian_bic(float(rest)*twin.noise[name]**2, twin.n, 0) for name, rest in zip(twin.names, misfit + twin.beyond)) + parameters*np.log(twin.n*len(twin.names))
+    data = sum(gaussian_bic(float(rest)*twin.noise[name]**2, twin.n, 0) for name, rest in zip(twin.names, misfit + twin.beyond))
+    score = bic(data, parameters, twin.n*len(twin.names))
     found, unit = (twin.bare(problem.renewed(values), back=True) for values in (coef, np.ones(len(coef))))
     spreads = std*[c for terms in unit.values() for c in terms.values()]
     chance = 3*np.sqrt(1/(2*max(free, 1)) + 1/twin.n) # of what is left, and of the noise it is compared with
-    return _Fit(found, spreads, frames, float(bic), float(np.sqrt(misfit.max()/max(free, 1))), max(twin.slack, chance), rough=rough)
+    return _Fit(found, spreads, frames, float(score), float(np.sqrt(misfit.max()/max(free, 1))), max(twin.slack, chance), rough=rough)
 
 def _lost_fit(problem, time, rough): # diverged
     return _Fit(problem.twin.bare(problem.pde, back=True), np.full(len(problem.coef), np.nan), None, np.inf, np.inf, lost=time, rough=rough)

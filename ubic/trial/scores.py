@@ -9,6 +9,7 @@ __all__ = ['gaussian_bic', 'state_bic']
 import numpy as np
 import xarray as xr
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_whole, renamed_argument
+from ..choice.posterior import bic
 
 # %% ../../nbs/07_trial/05_scores.ipynb #7934c5d5
 def gaussian_bic(
@@ -17,9 +18,8 @@ def gaussian_bic(
     k: int, # how many parameters
 ) -> float:
     "BIC of residuals with a normal distribution of unknown variance."
-    squares = max(squares, np.finfo(float).tiny)
-    misfit = n*(1 + np.log(2*np.pi*squares/n))
-    return misfit + k*np.log(n)
+    squares = np.maximum(squares, np.finfo(float).tiny) # a perfect fit has a finite score
+    return bic(n*(1 + np.log(2*np.pi*squares/n)), k, n)
 
 # %% ../../nbs/07_trial/05_scores.ipynb #e3e860bc
 def _same_points(one, other, dim):

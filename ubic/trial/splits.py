@@ -26,10 +26,7 @@ from ..search.subsets import best_subsets
 # %% ../../nbs/07_trial/10_splits.ipynb #54f31159
 def _bic(residuals, size):
     "BIC of subsets of some sizes, from their residuals, rows × subsets."
-    n = len(residuals)
-    squares = np.maximum(np.sum(residuals**2, axis=0), np.finfo(float).tiny)
-    misfit = n*(1 + np.log(2*np.pi*squares/n))
-    return misfit + size*np.log(n)
+    return gaussian_bic(np.sum(residuals**2, axis=0), len(residuals), size)
 
 # %% ../../nbs/07_trial/10_splits.ipynb #85e4a8af
 class _Curves(NamedTuple):

@@ -43,16 +43,22 @@ def _unknown(left): return left.partition("_")[0]
 
 def _selections(found): return [found] if isinstance(found, Selection) else list(found.values())
 
+def _library(found):
+    "Settings for a library of other candidates, as the discovery made its own; nothing where nobody knows them."
+    settings = getattr(found, "settings", None)
+    return {} if settings is None else settings.library()
+
 # %% ../../nbs/07_trial/09_validation.ipynb #baac1a00
 def _from_terms(terms, selections, data): # with coefficients fitted to the system of the discovery
     if len(selections) > 1: raise ValueError(f"`pde` is a list of terms, but there are {len(selections)} unknowns; write {{'u': {{'u_xx': 0.1}}, ...}}.")
     one, names = selections[0], set(map(str, terms))
     return _fitted_terms(one, terms, data if any(names == set(map(str, rival)) for rival in one.rivals or ()) else None)
 
-def _own_system(target, terms, data):
+def _own_system(target, terms, source): # with the boxes and known fields that the discovery was asked for
+    data, library = source
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UbicWarning) # discovery has warned of these data
-        return weak(data, _unknown(target), terms=terms, time_order=parse_term(target).order)
+        return weak(data, _unknown(target), terms=terms, time_order=parse_term(target).order, **library)
 
 def _fitted_terms(one, terms, data=None): # the field is needed for terms that the system has not
     system, names = one.path.system, list(map(str, terms))
@@ -269,8 +275,8 @@ def validate(
     for name, value in (("periodic", periodic), ("fit_coefficients", fit_coefficients)):
         if not isinstance(value, (bool, type(None)) if name == "periodic" else bool): raise TypeError(f"`{name}` is {value!r}; give True or False.")
     candidates, data = _check_arguments(found, data, with_)
-    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found), data)]
-    rivals, doubts = _doubted(_selections(found), candidates, data) if competitors is None else ([], [])
+    if competitors is not None: candidates = [candidates[0], *_read_rivals(competitors, candidates[0], space_dims(data), _selections(found), (data, _library(found)))]
+    rivals, doubts = _doubted(_selections(found), candidates, (data, _library(found))) if competitors is None else ([], [])
     candidates, remarks = _distinct(candidates) if fit_coefficients else (candidates, [])
     if with_ == "simulate":
         if settings: raise TypeError(f"`{next(iter(settings))}` is a setting of `ubic.pinn`; leave it out, or give with_='pinn'.")

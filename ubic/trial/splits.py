@@ -22,6 +22,7 @@ from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
 from ..weakform.system import LinearSystem
 from ..weakform.library import read_request, weak
 from ..search.subsets import best_subsets
+from .scores import gaussian_bic
 
 # %% ../../nbs/07_trial/10_splits.ipynb #54f31159
 def _bic(residuals, size):

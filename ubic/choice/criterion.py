@@ -8,7 +8,7 @@ __all__ = ['improvements', 'improvement_threshold', 'penalized_bic', 'tune', 'la
 # %% ../../nbs/06_choice/02_criterion.ipynb #2c007747
 import warnings
 import numpy as np
-from ..ground.checks import UbicWarning
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, Sentence, UbicWarning
 
 # %% ../../nbs/06_choice/02_criterion.ipynb #046360f2
 def improvements(
@@ -27,15 +27,17 @@ _default_tau0 = 0.02
 def improvement_threshold(tau0, bic, sizes):
     if tau0 is None: return _default_tau0
     if isinstance(tau0, str): return _percentile(tau0, improvements(bic, sizes))
-    if isinstance(tau0, bool) or not isinstance(tau0, (int, float, np.number)): raise TypeError(f"`tau0` must be a number or a percentile such as 'P75', found {tau0!r}.")
-    if not 0 < tau0 < np.inf: raise ValueError(f"`tau0` must be {'finite' if tau0 > 0 else 'positive'}, found {tau0}; {_default_tau0} is the default.")
+    if isinstance(tau0, bool) or not isinstance(tau0, (int, float, np.number)): raise ArgumentTypeError("tau0", f"must be a number or a percentile such as 'P75', found {tau0!r}")
+    if not 0 < tau0 < np.inf:
+        kind = "finite" if tau0 > 0 else "positive"
+        raise ArgumentError("tau0", f"must be {kind}, found {tau0}", f"{_default_tau0} is the default")
     return float(tau0)
 
 # %% ../../nbs/06_choice/02_criterion.ipynb #b44f6a5d
 def _percentile(text, gains):
     try: percent = float(text.removeprefix("P"))
     except ValueError: percent = np.nan
-    if not (text.startswith("P") and 0 <= percent <= 100): raise ValueError(f"`tau0` must be a number or a percentile from 'P0' to 'P100', found {text!r}.")
+    if not (text.startswith("P") and 0 <= percent <= 100): raise ArgumentError("tau0", f"must be a number or a percentile from 'P0' to 'P100', found {text!r}")
     if len(gains): return float(np.percentile(gains, percent))
     warnings.warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {_default_tau0} is used.", UbicWarning, stacklevel=4)
     return _default_tau0
@@ -82,10 +84,12 @@ def largest_lambda(found, gamma):
 def advice_on(path, bic, k, trace, tau0):
     sizes, advice = path.sizes, []
     if k and abs(bic[k] - bic[k - 1]) < tau0*abs(bic[k - 1]):
-        advice.append(f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}: consider a larger `tau0` to prevent overfitting.")
+        little = f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}"
+        advice.append(Sentence(f"{little}: consider a larger ", Argument("tau0"), " to prevent overfitting."))
     if not trace[-1]["accepted"] and trace[-1]["size"] > sizes[k]:
         refused = int(np.flatnonzero(sizes == trace[-1]["size"])[0])
         if bic[k] - bic[refused] > 10: # very strong evidence on the usual scale
-            advice.append(f"Size {sizes[refused]} ({', '.join(map(str, path.terms(refused)))}) lowers BIC by {bic[k] - bic[refused]:.0f}, which is below τ₀ = {tau0:.3g} per term: "
-                          "consider a smaller `tau0` if these terms make sense.")
+            listed, fall = ", ".join(map(str, path.terms(refused))), bic[k] - bic[refused]
+            little = f"Size {sizes[refused]} ({listed}) lowers BIC by {fall:.0f}, which is below τ₀ = {tau0:.3g} per term"
+            advice.append(Sentence(f"{little}: consider a smaller ", Argument("tau0"), " if these terms make sense."))
     return advice

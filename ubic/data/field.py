@@ -18,7 +18,7 @@ from os import PathLike
 import numpy as np
 import xarray as xr
 from ..ground.results import saved_elsewhere
-from ..ground.checks import renamed_argument, as_array, as_names, as_rng, check_flag, shown, warn
+from ..ground.checks import Argument, ArgumentError, Hint, renamed_argument, as_array, as_names, as_rng, check_flag, shown, warn
 from ..ground.storage import Unreadable, brief_reason
 from ..language.terms import AXES
 
@@ -44,21 +44,29 @@ def grid_steps(field): return {dim: spacing(field, dim) for dim in [*space_dims(
 def _check_dims(field):
     "The axes must be x[,y[,z]] and t, and every unknown must live on all of them."
     strange = [d for d in field.dims if d not in AXES]
-    if strange: raise ValueError(f"`field` has axes {shown(strange)}; rename them so that only x, y, z and t remain.")
+    if strange:
+        rename = Hint("rename", "rename them")
+        raise ArgumentError("field", f"has axes {shown(strange)}", [rename, " so that only x, y, z and t remain"])
     dims = tuple(d for d in AXES if d in field.dims)
     if dims not in (("x", "t"), ("x", "y", "t"), AXES):
-        raise ValueError(f"`field` has axes {dims}; a field needs x, or x and y, or x, y and z, together with t.")
+        needs = "a field needs x, or x and y, or x, y and z, together with t"
+        raise ArgumentError("field", f"has axes {dims}", [needs, Hint("name axes", "")])
     for name, u in field.data_vars.items():
-        if set(u.dims) != set(dims): raise ValueError(f"`{name}` has axes {u.dims}; every unknown and every known field must have all of {dims}: "
-                                                f"spread it over the others with {name}.broadcast_like(...), or leave it out.")
+        if set(u.dims) == set(dims): continue
+        spread = Hint("spread", f"spread it over the others with {name}.broadcast_like(...), or leave it out")
+        needs = f"every unknown and every known field must have all of {dims}: "
+        raise ArgumentError("", f"`{name}` has axes {u.dims}", [needs, spread])
     return field.reset_coords(drop=True).transpose(*dims)
 
 # %% ../../nbs/03_data/01_field.ipynb #ee237dc5
 def _check_names(field):
     "Unknowns need names that terms such as `u*u_x` can hold."
-    if not field.data_vars: raise ValueError("`field` has no variables; a field needs at least one unknown.")
+    if not field.data_vars: raise ArgumentError("field", "has no variables", "a field needs at least one unknown")
     bad = [n for n in map(str, field.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
-    if bad: raise ValueError(f"`field` has unknowns named {shown(bad)}; rename them to letters from a to z and digits, a letter first, such as 'u'.")
+    if bad:
+        rename = Hint("rename", "rename them")
+        letters = " to letters from a to z and digits, a letter first, such as 'u'"
+        raise ArgumentError("field", f"has unknowns named {shown(bad)}", [rename, letters])
 
 # %% ../../nbs/03_data/01_field.ipynb #79c3e1b7
 _MIN_POINTS = 3
@@ -72,7 +80,9 @@ def _finite_floats(dim, values):
 
 def _axis_values(field, dim):
     "The coordinate values of one axis: there must be some, and enough of them."
-    if dim not in field.coords: raise ValueError(f"`{dim}` has no coordinate values; give them, for instance as_field(data, {dim}={dim}, ...).")
+    if dim not in field.coords:
+        give = Hint("coordinates", f"give them, for instance as_field(data, {dim}={dim}, ...)")
+        raise ArgumentError("", f"`{dim}` has no coordinate values", give)
     if field.sizes[dim] < _MIN_POINTS: raise ValueError(f"`{dim}` has {field.sizes[dim]} point(s); an axis needs at least {_MIN_POINTS}.")
     return field[dim].values
 
@@ -360,7 +370,7 @@ def read_dims(dims, labelled):
     if labelled and dims is not None:
         raise ValueError(f"`dims` is {dims!r}, but it names the axes of bare arrays, and these data have names already; rename those instead.")
     names = None if dims is None else as_names("dims", dims)
-    if isinstance(dims, (list, tuple)) and len(names) < len(dims): raise ValueError(f"`dims` is {dims!r}, which names an axis twice; give every axis a name of its own.")
+    if isinstance(dims, (list, tuple)) and len(names) < len(dims): raise ArgumentError("dims", f"is {dims!r}, which names an axis twice", "give every axis a name of its own")
     return names
 
 # %% ../../nbs/03_data/01_field.ipynb #99681828
@@ -457,7 +467,7 @@ def add_noise(
     joint: bool = False, # one standard deviation for the stack of all unknowns
 ) -> xr.Dataset: # noisy field
     "Add white Gaussian noise to every unknown."
-    if isinstance(percent, bool) or not (isinstance(percent, Real) and 0 <= percent < np.inf): raise ValueError(f"`percent` is {percent!r}; give a finite number, at least 0.")
+    if isinstance(percent, bool) or not (isinstance(percent, Real) and 0 <= percent < np.inf): raise ArgumentError("percent", f"is {percent!r}", "give a finite number, at least 0")
     field, rng = check_field(field), as_rng(seed)
     names, noisy = list(field.data_vars), {}
     groups = [names] if check_flag("joint", joint) else [[name] for name in names]

@@ -12,7 +12,7 @@ from functools import cache
 from inspect import signature
 import numpy as np
 from ..ground.runtime import need
-from ..ground.checks import UbicWarning, check_whole
+from ..ground.checks import Argument, ArgumentTypeError, UbicWarning, check_whole
 from ..data.field import check_dataset, check_field, space_dims, true_pde
 from ..data.survey import Survey
 from ..data.dictionary import ksvd
@@ -132,7 +132,8 @@ def discover(
 def _check_alone(settings, **others): # beside a recipe, settings other than the defaults would be ignored
     usual = {name: parameter.default for name, parameter in signature(discover).parameters.items()}
     given = [name for name, value in others.items() if value is not usual[name] and not (np.isscalar(value) and value == usual[name])]
-    if given or settings: raise TypeError(f"`recipe` stands for all settings; leave out {', '.join([*given, *settings])}, or the recipe.")
+    names = [part for name in [*given, *settings] for part in (Argument(name), ", ")]
+    if names: raise ArgumentTypeError("recipe", "stands for all settings", ["leave out ", *names, "or the recipe"])
 
 def _judged(discovery, how): # a discovery is not lost because it cannot be run
     from ubic.trial.validation import validate

@@ -10,7 +10,7 @@ __all__ = ['pick_targets', 'pick_known', 'pick_terms', 'per_axis', 'chosen_box',
 from math import prod
 from numbers import Real
 import numpy as np
-from ..ground.checks import renamed_argument, as_names, as_rng, check_whole
+from ..ground.checks import Argument, ArgumentError, renamed_argument, as_names, as_rng, check_whole
 from ..language.terms import Term, candidates, evaluate, parse_term
 from ..data.field import space_dims
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
@@ -20,12 +20,13 @@ from .rows import GridRows, RandomRows, Rows, systems_of_rows
 # %% ../../nbs/04_weakform/05_library.ipynb #a408056b
 def pick_targets(survey, target, known=()): # names
     names = [name for name in survey.ds.data_vars if name not in known]
-    if target is None and len(names) > 1: raise ValueError(f"`target` must be one of {', '.join(names)}, found several unknowns.")
+    if target is None and len(names) > 1:
+        raise ArgumentError("target", f"must be one of {', '.join(names)}, found several unknowns")
     targets = names if target is None else list(as_names("target", target))
     if not targets: raise ValueError(f"`target` is empty; name at least one of {', '.join(names)}.")
     for name in targets:
-        if name in known: raise ValueError(f"`target` {name!r} is among the `known` fields {', '.join(known)}; it can be one or the other.")
-        if name not in names: raise ValueError(f"`target` must be one of {', '.join(names)}, found {name!r}.")
+        if name in known: raise ArgumentError("target", [f"{name!r} is among the ", Argument("known"), f" fields {', '.join(known)}"], "it can be one or the other")
+        if name not in names: raise ArgumentError("target", f"must be one of {', '.join(names)}, found {name!r}")
         if "t" in survey.flat[name]: raise ValueError(f"`target` {name!r} does not change in time: there is nothing to identify.")
     return targets
 
@@ -33,8 +34,8 @@ def pick_targets(survey, target, known=()): # names
 def pick_known(field, known): # names
     known = () if known is None else as_names("known", known)
     for name in known:
-        if name not in field.data_vars: raise ValueError(f"`known` has {name!r}, but the field has {', '.join(field.data_vars)}; add the known field on the same grid.")
-    if len(known) == len(field.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
+        if name not in field.data_vars: raise ArgumentError("known", f"has {name!r}, but the field has {', '.join(field.data_vars)}", "add the known field on the same grid")
+    if len(known) == len(field.data_vars): raise ArgumentError("known", f"names all of {', '.join(known)}", "leave at least one unknown to explain")
     return known
 
 # %% ../../nbs/04_weakform/05_library.ipynb #730e4d5e

@@ -110,6 +110,11 @@ class _ShortPaths(MetaPathFinder, Loader):
 
     def exec_module(self, module): module.__spec__ = module.__spec__.loader_state # it has been run under its own name
 
+    def get_code(self, name):
+        "What `python -m` runs: the room, as a program."
+        room = f"{__name__}.{_rooms[name.partition('.')[2]][0]}"
+        return compile(f"import runpy; runpy.run_module({room!r}, run_name='__main__', alter_sys=True)", name, "exec")
+
 sys.meta_path.append(_ShortPaths())
 
 # %% ../nbs/12_api.ipynb #dcba82fa

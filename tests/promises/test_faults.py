@@ -80,7 +80,7 @@ def pages():
             return axes
     def whole(*names): return lambda folder: [(folder/name).read_bytes() for name in names]
     def draw(folder, version):
-        with redirect_stderr(io.StringIO()): cli._draw(Drawn(version), folder/"figure.png")
+        with redirect_stderr(io.StringIO()): cli.draw(Drawn(version), folder/"figure.png")
     def results(folder, version):
         recipes.results, recipes.snapshot = (lambda name: pd.DataFrame({"a": np.arange(9.0) + version})), (lambda name: {"u": np.random.default_rng(version).random(99)})
         recipes.save_results("ks", folder)

@@ -13,7 +13,7 @@ import pytest
 import ubic
 from ubic import cli
 from ubic.cli import main
-from ubic.ground.checks import Argument, ArgumentError, Hint, Sentence, UbicWarning
+from ubic.ground.checks import Advice, Argument, ArgumentError, Sentence, UbicWarning
 
 NOTEBOOK = Path(__file__).resolve().parents[2]/"nbs"/"11_telling"/"04_cli.ipynb"
 
@@ -162,7 +162,7 @@ def test_every_option_has_its_own_name():
     here = {"percent", "with_", "path", "field", "data"} # words of Python that are no option of the same name
     assert set(cli.OPTIONS) - here | own == options
     assert all(cli.OPTIONS[name] == "--" + name.replace("_", "-") for name in set(cli.OPTIONS) - here)
-    rivals = Sentence("are the rivals u", Hint("competitors", "; give them as `competitors`, with coefficients"), ".")
+    rivals = Sentence("are the rivals u", Advice("competitors", "; give them as `competitors`, with coefficients"), ".")
     assert rivals == "are the rivals u; give them as `competitors`, with coefficients."
     assert rivals.sentence(cli.in_terminal) == "are the rivals u."
     assert typed("name them, for instance ", Argument("dims", "('x', 't')")) == "name them, for instance --dims x t"

@@ -18,7 +18,7 @@ from os import PathLike
 import numpy as np
 import xarray as xr
 from ..ground.results import saved_elsewhere
-from ..ground.checks import Argument, ArgumentError, Hint, renamed_argument, as_array, as_names, as_rng, check_flag, shown, warn
+from ..ground.checks import Advice, Argument, ArgumentError, renamed_argument, as_array, as_names, as_rng, check_flag, shown, warn
 from ..ground.storage import Unreadable, brief_reason
 from ..language.terms import AXES
 
@@ -45,15 +45,15 @@ def _check_dims(field):
     "The axes must be x[,y[,z]] and t, and every unknown must live on all of them."
     strange = [d for d in field.dims if d not in AXES]
     if strange:
-        rename = Hint("rename", "rename them")
+        rename = Advice("rename", "rename them")
         raise ArgumentError("field", f"has axes {shown(strange)}", [rename, " so that only x, y, z and t remain"])
     dims = tuple(d for d in AXES if d in field.dims)
     if dims not in (("x", "t"), ("x", "y", "t"), AXES):
         needs = "a field needs x, or x and y, or x, y and z, together with t"
-        raise ArgumentError("field", f"has axes {dims}", [needs, Hint("name axes", "")])
+        raise ArgumentError("field", f"has axes {dims}", [needs, Advice("rename", "")])
     for name, u in field.data_vars.items():
         if set(u.dims) == set(dims): continue
-        spread = Hint("spread", f"spread it over the others with {name}.broadcast_like(...), or leave it out")
+        spread = Advice("variables", f"spread it over the others with {name}.broadcast_like(...), or leave it out")
         needs = f"every unknown and every known field must have all of {dims}: "
         raise ArgumentError("", f"`{name}` has axes {u.dims}", [needs, spread])
     return field.reset_coords(drop=True).transpose(*dims)
@@ -64,7 +64,7 @@ def _check_names(field):
     if not field.data_vars: raise ArgumentError("field", "has no variables", "a field needs at least one unknown")
     bad = [n for n in map(str, field.data_vars) if not (n.isascii() and n.isalnum() and n[0].isalpha()) or n in AXES]
     if bad:
-        rename = Hint("rename", "rename them")
+        rename = Advice("rename", "rename them")
         letters = " to letters from a to z and digits, a letter first, such as 'u'"
         raise ArgumentError("field", f"has unknowns named {shown(bad)}", [rename, letters])
 
@@ -81,7 +81,7 @@ def _finite_floats(dim, values):
 def _axis_values(field, dim):
     "The coordinate values of one axis: there must be some, and enough of them."
     if dim not in field.coords:
-        give = Hint("coordinates", f"give them, for instance as_field(data, {dim}={dim}, ...)")
+        give = Advice("coords", f"give them, for instance as_field(data, {dim}={dim}, ...)")
         raise ArgumentError("", f"`{dim}` has no coordinate values", give)
     if field.sizes[dim] < _MIN_POINTS: raise ValueError(f"`{dim}` has {field.sizes[dim]} point(s); an axis needs at least {_MIN_POINTS}.")
     return field[dim].values
@@ -322,7 +322,7 @@ def check_field(
     field: xr.Dataset, # unknowns on a grid, axes in any order
 ) -> xr.Dataset: # the same in canonical form: axes x, y, z, t, real numbers, increasing float coordinates
     "Return the field in canonical form, or say what is wrong with it."
-    check_dataset("ds", field)
+    check_dataset("field", field)
     _check_names(field)
     field = _as_real(_check_dims(field))
     for dim in field.dims: field = check_axis(field, dim)
@@ -527,7 +527,7 @@ def plot_field(
     **kw, # passed to `pcolormesh`, for instance cmap or vmin
 ): # the axes drawn on
     "Show one unknown of a field."
-    check_dataset("ds", field)
+    check_dataset("field", field)
     u = middle_plane(pick_unknown(field, variable))
     if "y" not in u.dims: u = _thinned(u)
     if ax is None: ax = _panels(u)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import Argument, ArgumentError, Hint, renamed_argument, as_names, shown
+from ..ground.checks import Advice, Argument, ArgumentError, renamed_argument, as_names, shown
 from ubic.ground.storage import (
     RESULT_MEMBER, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
     write_atomically,
@@ -193,7 +193,7 @@ def _no_unknowns(arrays, coords, passed, missing):
     inside = "what is inside structures and cells is read when it is saved as arrays of its own"
     others = f" (passed over: {shown(list(passed))}; {inside})" if passed else ""
     found = f"has arrays {shapes} and coordinates {lengths}{others}, from which {missing or 'no'} unknowns can be made"
-    return ArgumentError("path", found, Hint("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
+    return ArgumentError("path", found, Advice("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
 
 def _bag_to_dataset(arrays, variables, dims, coords, passed=()):
     "Named arrays and coordinates as a Dataset."

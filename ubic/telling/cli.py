@@ -11,7 +11,7 @@ from ast import literal_eval
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from ..ground.checks import Argument, ArgumentError, Hint, UbicWarning, check_whole
+from ..ground.checks import Argument, ArgumentError, UbicWarning, check_whole
 
 # %% ../../nbs/11_telling/04_cli.ipynb #6de617da
 _intro = """Discover the partial differential equation behind noisy space-time data,
@@ -160,6 +160,7 @@ _same = (
     "target known derivative_order power max_size time_limit tau0 mode recipe validate "
     "denoise seed variables dims rename chunks"
 ).split()
+_descriptions = {"ds.attrs['pde']": "the attribute `pde` of `SOURCE`"}
 _others = {"percent": "--noise", "with_": "--validate", "path": "SOURCE", "field": "SOURCE", "data": "SOURCE"}
 OPTIONS = {name: "--" + name.replace("_", "-") for name in _same} | _others # argument in Python → word on the command line
 
@@ -169,14 +170,20 @@ _by_hand = "give them in Python, with ubic.as_field(u, x=..., t=...)"
 _names_differ = "give `--rename` if they have other names there, "
 _order_unclear = "and `--dims` if their lengths do not tell the order of the axes"
 
-_ways = { # name of a hint → what to do in a terminal
-    "coordinates": _together + _by_hand,
+_ways = { # what some advice is about → what to do in a terminal
+    "coords": _together + _by_hand,
     "arrays": _together + _names_differ + _order_unclear,
     "rename": "rename them with --rename OLD=NEW",
-    "name axes": "; name them with --rename OLD=NEW",
-    "spread": "leave it out, by `--variables` with the names of the others",
-    "competitors": "",
+    "variables": "leave it out, by `--variables` with the names of the others",
+    "competitors": "", # only in Python
 }
+_unsaid = {"rename": "; name them with --rename OLD=NEW"} # the same, where Python has nothing to say
+
+def _advised(advice):
+    "What to do in a terminal, where it is another thing than in Python."
+    if advice.names: return f"{OPTIONS[advice.name]} {' '.join(advice.names)}"
+    ways = _ways if advice.value else _unsaid
+    return ways.get(advice.name, advice.value)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #2ecd1859
 def _typed(value):
@@ -189,9 +196,10 @@ def _typed(value):
 
 def in_terminal(
     argument: Argument, # of a function in Python
-) -> str: # the option, in backticks if it stands alone; or the words for a hint
+) -> str: # the option, in backticks if it stands alone; or what to do
     "Put an argument into the words of the command line."
-    if isinstance(argument, Hint): return _ways.get(argument.name, str(argument))
+    if type(argument) is not Argument: return _advised(argument)
+    if argument.name in _descriptions: return _descriptions[argument.name]
     option = OPTIONS.get(argument.name)
     if option is None: return str(argument)
     if not argument.value: return f"`{option}`"

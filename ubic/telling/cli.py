@@ -162,7 +162,8 @@ _same = (
 ).split()
 _descriptions = {"ds.attrs['pde']": "the attribute `pde` of `SOURCE`"}
 _others = {"percent": "--noise", "with_": "--validate", "path": "SOURCE", "field": "SOURCE", "data": "SOURCE"}
-OPTIONS = {name: "--" + name.replace("_", "-") for name in _same} | _others # argument in Python → word on the command line
+_spelled = {name: "--" + name.replace("_", "-") for name in _same}
+OPTIONS = _spelled | _others # argument in Python → word on the command line
 
 # %% ../../nbs/11_telling/04_cli.ipynb #c6594060
 _together = "keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or "
@@ -233,7 +234,8 @@ def _as_text(found):
     "Print equations, tables, and what there is to say."
     from ubic.data.field import is_chunked
     for target, selection in found.items(): _selection_as_text(selection, found.errors().get(target))
-    if not is_chunked(found.field): print(f"Noise measured: {found.noise_text}.") # else a large store would be read again
+    if not is_chunked(found.field): # a large store would be read once more
+        print(f"Noise measured: {found.noise_text}.")
     if found.validation is None: return
     print("", *found.validation.equations, *map(_said, found.validation.sentences), sep="\n")
 

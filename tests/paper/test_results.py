@@ -141,7 +141,7 @@ def test_counts_of_the_sections_add_up(tool, compared):
 
 def test_differences_are_named_for_what_they_are(tool, compared, monkeypatch):
     assert tool.page(compared).count("| relative difference |") == len(tool.SECTIONS)
-    monkeypatch.setattr(recipes, "_measured", lambda *_: {"size": 3, "%CE": math.inf, "R_BIC": -12235.85, "lam": 0.5})
+    monkeypatch.setattr(recipes, "measured", lambda *_: {"size": 3, "%CE": math.inf, "R_BIC": -12235.85, "lam": 0.5})
     assert recipes.compare("burgers")["relative difference"].to_dict() == {"size": 0.5, "%CE": math.inf, "R_BIC": 0, "lam": math.inf}
 
 

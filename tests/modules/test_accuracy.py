@@ -6,10 +6,7 @@ from scipy.signal import savgol_filter
 import ubic
 from ubic import accuracy, recipes
 from ubic.accuracy import convolutional_weak_form, denoised_weak_form
-from ubic.paper.accuracy import _Windows
-from ubic.paper.accuracy import _corner
-from ubic.paper.accuracy import _cumulative
-from ubic.paper.accuracy import _draw
+from ubic.paper.accuracy import Windows, corner_of, cumulative_spectrum, draw_windows
 from ubic.field import as_field
 from ubic.terms import parse_term
 
@@ -72,7 +69,7 @@ def test_clean_front_is_recovered():
 @pytest.mark.parametrize("alpha", [1, 3, 7, 15])
 def test_integrals_are_those_of_windows_filtered_one_by_one(alpha):
     field = ubic.add_noise(front(50, 40), 20, seed=0)
-    windows = _Windows(field, 19, 3, 4)
+    windows = Windows(field, 19, 3, 4)
     table = windows.table([parse_term(term) for term in ("u_xx", "u*u_x", "u^3", "1")], "u", alpha).reshape(*windows.shape, -1)
     for i, j in ((0, 0), (31, 21), (12, 5)):
         inside = field.u.values[i:i + 19, j:j + 19]
@@ -85,8 +82,8 @@ def test_integrals_are_those_of_windows_filtered_one_by_one(alpha):
 def test_legacy_windows_are_drawn_one_by_one():
     rng, shape = np.random.RandomState(0), (183, 28)
     expected = [np.ravel_multi_index((rng.randint(0, 183), rng.randint(0, 28)), shape) for _ in range(100)]
-    assert _draw(np.random.RandomState(0), shape, 100).tolist() == expected
-    assert (_draw(np.random.default_rng(1), shape, 100) == _draw(np.random.default_rng(1), shape, 100)).all()
+    assert draw_windows(np.random.RandomState(0), shape, 100).tolist() == expected
+    assert (draw_windows(np.random.default_rng(1), shape, 100) == draw_windows(np.random.default_rng(1), shape, 100)).all()
 
 
 def test_seeds_decide():
@@ -101,8 +98,8 @@ def test_seeds_decide():
 def test_corner_lies_between_signal_and_noise():
     x = np.arange(200)/200*2*np.pi
     u = sum(np.cos(k*x[:, None] + np.arange(50)) for k in range(1, 16)) + 0.01*np.random.default_rng(0).standard_normal((200, 50))
-    total = _cumulative(u, 0)
-    assert total.index[0] == 100 and len(total) == 100 and 8 <= _corner(total) <= 15
+    total = cumulative_spectrum(u, 0)
+    assert total.index[0] == 100 and len(total) == 100 and 8 <= corner_of(total) <= 15
 
 
 def test_units_do_not_matter():

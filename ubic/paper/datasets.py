@@ -126,6 +126,7 @@ def _read_frames(path, shape, dtype):
     except (OSError, ValueError, EOFError): pass
     warn_damaged(path)
 
+# %% ../../nbs/09_paper/02_datasets.ipynb #02cda6bf
 def _sum_of(array):
     "SHA-256 of the values, read from disk one frame after the other."
     digest = hashlib.sha256()
@@ -139,6 +140,7 @@ def _collect(frames, shape, dtype):
     for j, frame in enumerate(frames()): array[j] = frame
     return array
 
+# %% ../../nbs/09_paper/02_datasets.ipynb #8b73d243
 def cached_frames(
     path, # of the file
     frames, # function that gives one frame after the other

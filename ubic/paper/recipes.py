@@ -93,6 +93,7 @@ _flow_filters = (("savgol2d", dict(window=9, order=2)), ("svd", dict(rank=dict(w
 _spiral_filter = (("savgol2d", dict(window=7, order=2)),)
 _published_arrays = dict(swap=("x", "y"), late=1)
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #d520d4b9
 recipes |= {
     "navier_stokes": Recipe(
         1, _flow_filters, dict(terms=paper_terms["navier_stokes"], accuracy=4),
@@ -157,6 +158,7 @@ def noisy(
     follows = recipe.boxes == "after" and not recipe.redraw
     return field, rng if follows else _fresh(recipe)
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #dc7fc1ad
 def _fresh(recipe):
     "The generator of boxes that do not follow the noise."
     same = recipe.boxes in ("before", "after")
@@ -175,6 +177,7 @@ def denoise_by(
     for step, settings in recipe.denoising: field = _filters[step](field, **settings)
     return field.astype(np.float32).astype(float) if step == "ksvd" else field
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #a32bfc48
 def denoised(
     name: str, # of a dataset
     percent: float | None = None, # noise; None for the paper's
@@ -200,6 +203,7 @@ def systems_by(
     draws = {"seed": rng} if recipe.kind == "weak" else {}
     return getattr(library, recipe.kind)(field, list(targets), **recipe.library, **draws)
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #af84a220
 def select_by(
     recipe: Recipe,
     system, # of one target
@@ -213,6 +217,7 @@ def _targets(recipe, field, target):
     if target is not None: return list(as_names("target", target))
     return [unknown for unknown in recipe.targets if unknown in field.data_vars] or list(field.data_vars)
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #74eaff8a
 def apply(
     field, # any field
     name: str, # of the recipe
@@ -261,6 +266,7 @@ def _pick_target(name, target):
     if target in targets: return target
     raise ArgumentError("target", f"must be one of {', '.join(targets)} for {name}, found {target!r}")
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #f86c5dcd
 def reproduce(
     name: str, # of a dataset
     denoising: bool = True, # denoise first, as in the right half of the paper's table
@@ -290,6 +296,7 @@ def _difference(ours, paper):
     "Relative to the paper: none between equal numbers, infinite from zero and from infinity."
     return ((ours - paper).abs()/paper.abs()).where(ours != paper, 0).fillna(np.inf).round(9)
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #b73dc747
 def compare(
     name: str, # of a dataset
     denoising: bool = True,
@@ -340,6 +347,7 @@ def results(
     index = pd.MultiIndex.from_tuples(rows, names=published.index.names)
     return pd.DataFrame([measured(*row) for row in rows], index=index)
 
+# %% ../../nbs/09_paper/04_recipes.ipynb #334267fa
 def snapshot(
     name: str, # of a dataset
     points: int = 160, # at most, along each axis

@@ -39,6 +39,7 @@ def _add_source(parser):
     parser.add_argument("source", metavar="SOURCE", help=what)
     _add_reading(parser.add_argument_group("the data"))
 
+# %% ../../nbs/11_telling/04_cli.ipynb #88c87fbb
 def _add_reading(group):
     "How a file is read, and what is done to its field."
     example = "names in the file and what they mean, for instance: usol=u time=t"
@@ -69,6 +70,7 @@ def _add_search(parser):
     group.add_argument("--time-limit", type=float, metavar="SECONDS", help=limit)
     _add_recipe(group)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #b210abaa
 def _add_mode(group):
     "The way that models are scored."
     modes = ["unit_free", "paper"]
@@ -108,6 +110,7 @@ def _add_discover(commands):
     result.add_argument("--save", metavar="FILE", help="write the result here (.npz), for ubic.load_result")
     _add_json(result)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #c2e11376
 def _add_json(parser):
     "Output for programs."
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -134,6 +137,7 @@ def _add_paper(commands):
     command.add_argument("--without-denoising", action="store_true", help="the experiment on the noisy data")
     _add_json(command)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #3a1b8446
 def _add_data(commands):
     "`ubic data`."
     example = "example: ubic data kdv --out kdv.npz"
@@ -180,6 +184,7 @@ _ways = { # what some advice is about → what to do in a terminal
 }
 _unsaid = {"rename": "; name them with --rename OLD=NEW"} # the same, where Python has nothing to say
 
+# %% ../../nbs/11_telling/04_cli.ipynb #23c1377a
 def _advised(advice):
     "What to do in a terminal, where it is another thing than in Python."
     if advice.names: return f"{OPTIONS[advice.name]} {' '.join(advice.names)}"
@@ -195,6 +200,7 @@ def _typed(value):
     if isinstance(found, (list, tuple)): return " ".join("NAME" if item is ... else str(item) for item in found)
     return str(found)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #dbdd0307
 def in_terminal(
     argument: Argument, # of a function in Python
 ) -> str: # the option, in backticks if it stands alone; or what to do
@@ -225,6 +231,7 @@ def _print_json(value):
     "Print JSON."
     print(json.dumps(as_plain(value), indent=1, ensure_ascii=False, allow_nan=False))
 
+# %% ../../nbs/11_telling/04_cli.ipynb #84553c37
 def _tell(what):
     "Print a line to standard error, which may be closed."
     if sys.stderr: print(what, file=sys.stderr)
@@ -239,6 +246,7 @@ def _as_text(found):
     if found.validation is None: return
     print("", *found.validation.equations, *map(_said, found.validation.sentences), sep="\n")
 
+# %% ../../nbs/11_telling/04_cli.ipynb #e0be7b78
 def _selection_as_text(selection, error):
     "Print an equation, the table behind it, and its error where that is known."
     from ubic.choice.selection import TABLE_FORMATS, summary_line
@@ -258,6 +266,7 @@ def _as_json(found):
     if found.validation is not None: rows["validation"] = _validation_json(found.validation)
     _print_json(rows)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #2cc5b1e5
 def _selection_json(selection):
     "An equation, how far to trust it, and how it was chosen."
     equation, verdict = selection.equation, selection.verdict
@@ -270,6 +279,7 @@ def _selection_json(selection):
         "path": _path_json(selection),
     }
 
+# %% ../../nbs/11_telling/04_cli.ipynb #34eb94c7
 def _path_json(selection):
     "The best equation of each size, and its scores."
     path = selection.path
@@ -293,6 +303,7 @@ def _read_source(args):
     else: raise ValueError(_no_source(args.source, datasets.names()))
     return add_noise(field, args.noise, seed=args.seed) if args.noise else field
 
+# %% ../../nbs/11_telling/04_cli.ipynb #4dec731f
 def _loaded(args):
     "The field of a file."
     from ubic.data.files import load
@@ -329,6 +340,7 @@ def _made(args):
     what = f"`SOURCE` is {args.source!r}, a dataset of the paper"
     raise ArgumentError("", f"{', '.join(given)} {are} for files, and {what}", f"leave {them} out")
 
+# %% ../../nbs/11_telling/04_cli.ipynb #1b50957f
 def _pairs(texts):
     "A mapping from texts such as old=new."
     if not texts: return None
@@ -349,6 +361,7 @@ def _check_key(args, field):
     found = f"keeps what `--validate` finds under the name validation, {what}"
     raise ArgumentError("--json", found, "give that another name, such as --rename validation=v")
 
+# %% ../../nbs/11_telling/04_cli.ipynb #0f313a71
 def find(
     args: argparse.Namespace, # what `make_parser` made of a command line
 ): # `Discovery`
@@ -370,6 +383,7 @@ def _check_place(option, path):
     if above.is_dir(): return
     raise ArgumentError(option, f"is {path!r}, but {str(above)!r} is no folder", "choose another place")
 
+# %% ../../nbs/11_telling/04_cli.ipynb #5a6d9c15
 def _check_apart(args, *options):
     "See that no file is written over another, nor over the source."
     from ubic.ground.storage import as_path
@@ -396,6 +410,7 @@ def _named(option):
         if written is None: raise
         raise unwritten(written, error, option) from error
 
+# %% ../../nbs/11_telling/04_cli.ipynb #2a13cbc4
 def _placed(path):
     "The path, in a folder that is there."
     from ubic.ground.storage import unwritten
@@ -407,6 +422,7 @@ def _suffix(path):
     "What a name ends in, without the dot."
     return Path(path).suffix.removeprefix(".").lower()
 
+# %% ../../nbs/11_telling/04_cli.ipynb #a9917751
 def draw(
     found, # a result with a figure
     path, # of the file
@@ -432,6 +448,7 @@ def _check_figure(path):
         raise ArgumentError("--figure", f"is {path!r}", f"the name ends in one of {endings}")
     _check_place("--figure", path)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #505fae43
 def _check_save(args):
     "See that a result can be written there."
     from ubic.ground.results import check_npz
@@ -447,6 +464,7 @@ def _check_report(path, option):
     check_report_kind(path, option)
     _check_place(option, path)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #9b416a06
 def _check_out(path):
     "See that a field can be written there."
     from ubic.data.files import WRITERS
@@ -481,6 +499,7 @@ def _discover(args):
     with _piped(): show(found)
     _write_all(found, args)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #c8bff31a
 def _write_all(found, args):
     "Write what was asked for."
     from ubic.telling.report import write_report
@@ -519,6 +538,7 @@ def _data(args):
     with _named("--out"): save_field(field, _placed(args.out))
     _tell(f"written: {args.out}")
 
+# %% ../../nbs/11_telling/04_cli.ipynb #8f75ec1e
 def _describe(args, field):
     "Print what a field is."
     title, equation = field.attrs["title"], field.attrs["equation"]
@@ -533,6 +553,7 @@ def _beside(table):
     percent = {"relative difference": lambda share: f"{100*share:.2g} %"}
     return table.to_string(float_format="{:.9g}".format, formatters=percent)
 
+# %% ../../nbs/11_telling/04_cli.ipynb #4fa39f83
 def _paper(args):
     "What `ubic paper` does."
     from ubic.paper.recipes import compare, get_recipe, recipes
@@ -562,6 +583,7 @@ def _end(sentence, code):
     _tell(f"ubic: {sentence}")
     return code
 
+# %% ../../nbs/11_telling/04_cli.ipynb #9fea6396
 def _run(args):
     "Run a command, and return its exit code."
     try:

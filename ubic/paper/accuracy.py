@@ -31,6 +31,7 @@ from ..weakform.derivatives import check_accuracy, difference
 from ..weakform.boxes import bump
 from ..weakform.library import pick_targets, pick_terms
 from ..choice.refit import white_least_squares
+from .published import refit_settings
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #4a534231
 def _slide(array, axis, weights):
@@ -576,9 +577,9 @@ def reproduce(
     denoised: bool = True, # use the denoised data, else the noisy ones
 ) -> WeakFit:
     "The published refit: same data, same windows, same settings."
-    known = recipes.refit_settings
-    if name not in known: raise ArgumentError("name", f"must be one of {', '.join(known)}, found {name!r}")
-    settings = known[name]
+    known = ", ".join(refit_settings)
+    if name not in refit_settings: raise ArgumentError("name", f"must be one of {known}, found {name!r}")
+    settings = refit_settings[name]
     if method not in settings:
         raise ArgumentError("method", f"must be one of {', '.join(settings)}, found {method!r}")
     field = recipes.denoised(name) if denoised else recipes.noisy(name)[0]

@@ -192,6 +192,11 @@ def test_names_in_the_data_are_no_options(folder, capsys):
         assert last_line(capsys).startswith("ubic: `--known` has 'w'")
         assert main(["discover", "whole.npz", "--power", "-1"]) == 2
         assert last_line(capsys).startswith("ubic: `--power` is -1")
+        Path("table.csv").write_text(f"x,t,{name}\n0,0,1\n1,0,oops\n0,1,2\n1,1,3\n")
+        assert main(["discover", "table.csv"]) == 2
+        said = last_line(capsys)
+        assert said.startswith(f"ubic: `{name}` has 1 cell"), said
+        assert said.endswith("leave the column out with --variables NAME."), said
     assert typed("`power` has a few outliers; see ", Argument("mode")) == "`power` has a few outliers; see `--mode`"
 
 
@@ -221,6 +226,10 @@ def test_variables_to_read_are_named(folder, capsys):
 
 
 def test_words_of_python_are_translated():
+    need = Argument("solver", "'exact'"), " would need 65 GB; lower ", Argument("max_size")
+    other = Advice("solver", ", or use solver='two_step' or 'greedy'")
+    assert typed(*need, other) == "the exact search would need 65 GB; lower `--max-size`"
+    assert typed(Argument("ds.attrs['pde']"), " is 3") == "the attribute `pde` of `SOURCE` is 3"
     stopped = "the search stopped after ", Argument("time_limit", "60"), " seconds: for size 3"
     assert str(UbicWarning(*stopped)) == "the search stopped after `time_limit=60` seconds: for size 3"
     assert typed(*stopped) == "the search stopped after --time-limit 60 seconds: for size 3"

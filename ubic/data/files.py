@@ -241,8 +241,13 @@ def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
     numbers = pd.to_numeric(column, errors="coerce")
     bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
-    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {shown(str(column[bad.idxmax()]))} in row {bad.idxmax() + 1} below the header; {'give numbers there' + ', such as seconds since the start'*(name == 't') if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
-    return numbers.to_numpy()
+    if not bad.any(): return numbers.to_numpy()
+    first = bad.idxmax()
+    where = f"the first {shown(str(column[first]))} in row {first + 1} below the header"
+    example = ", such as seconds since the start" if name == "t" else ""
+    remedy = ["correct them, or leave the column out with ", Argument("variables", "[...]")]
+    if name in AXES: remedy = f"give numbers there{example}"
+    raise ArgumentError("", f"`{name}` has {bad.sum()} cell(s) that are no numbers, {where}", remedy)
 
 def _on_grid(table, names, variables):
     "A long table, one row for each point, as a Dataset, under new names."

@@ -164,7 +164,10 @@ _same = (
     "target known derivative_order power max_size time_limit tau0 mode recipe validate "
     "denoise seed variables dims rename chunks"
 ).split()
-_descriptions = {"ds.attrs['pde']": "the attribute `pde` of `SOURCE`"}
+_descriptions = { # of what is no option: words of Python → words here
+    "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`",
+    "`solver='exact'`": "the exact search",
+}
 _others = {"percent": "--noise", "with_": "--validate", "path": "SOURCE", "field": "SOURCE", "data": "SOURCE"}
 _spelled = {name: "--" + name.replace("_", "-") for name in _same}
 OPTIONS = _spelled | _others # argument in Python → word on the command line
@@ -180,7 +183,9 @@ _ways = { # what some advice is about → what to do in a terminal
     "arrays": _together + _names_differ + _order_unclear,
     "rename": "rename them with --rename OLD=NEW",
     "variables": "leave it out, by `--variables` with the names of the others",
-    "competitors": "", # only in Python
+    "chunks": "add --chunks",
+    "solver": "", # there is no other one here
+    "competitors": "", # nor are there more of them
 }
 _unsaid = {"rename": "; name them with --rename OLD=NEW"} # the same, where Python has nothing to say
 
@@ -206,9 +211,8 @@ def in_terminal(
 ) -> str: # the option, in backticks if it stands alone; or what to do
     "Put an argument into the words of the command line."
     if type(argument) is not Argument: return _advised(argument)
-    if argument.name in _descriptions: return _descriptions[argument.name]
     option = OPTIONS.get(argument.name)
-    if option is None: return str(argument)
+    if option is None: return _descriptions.get(str(argument), str(argument))
     if not argument.value: return f"`{option}`"
     return option if option == "--chunks" else f"{option} {_typed(argument.value)}" # a switch has no value
 

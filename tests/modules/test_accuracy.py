@@ -1,4 +1,5 @@
-"""Refits of chosen terms: published numbers, known answers on clean data, the slow way beside the fast one, bad input."""
+"""Refits of chosen terms: published numbers, known answers on clean data, the slow way beside the fast one, bad input.
+"""
 import numpy as np
 import pytest
 from scipy.signal import savgol_filter
@@ -6,10 +7,7 @@ from scipy.signal import savgol_filter
 import ubic
 from ubic import accuracy, recipes
 from ubic.accuracy import convolutional_weak_form, denoised_weak_form
-from ubic.paper.accuracy import _Windows
-from ubic.paper.accuracy import _corner
-from ubic.paper.accuracy import _cumulative
-from ubic.paper.accuracy import _draw
+from ubic.paper.accuracy import Windows, corner_of, cumulative_spectrum, draw_windows
 from ubic.field import as_field
 from ubic.terms import parse_term
 
@@ -30,7 +28,8 @@ def authors(reference, name, denoised):
     clean = np.load(reference/f"{name}_clean.npz")
     u = clean["u"]
     noisy = u + 0.3*u.std()*np.random.RandomState(0).standard_normal(u.shape)
-    return as_field(np.load(reference/f"{name}_denoised_authors.npz")["u"].astype(float) if denoised else noisy, x=clean["x"].ravel(), t=clean["t"].ravel())
+    values = np.load(reference/f"{name}_denoised_authors.npz")["u"].astype(float) if denoised else noisy
+    return as_field(values, x=clean["x"].ravel(), t=clean["t"].ravel())
 
 
 @pytest.mark.parametrize("name, alpha, order, coef", [
@@ -39,7 +38,8 @@ def authors(reference, name, denoised):
     ("ks", 3, 4, [-0.99404, -0.99839, -1.00064]),
 ])
 def test_denoised_weak_form_is_the_published_one(reference, name, alpha, order, coef):
-    found = denoised_weak_form(authors(reference, name, True), TERMS[name], windows=10_000, seed=np.random.RandomState(0), **recipes.refit_settings[name]["denoised_weak_form"])
+    field, settings = authors(reference, name, True), recipes.refit_settings[name]["denoised_weak_form"]
+    found = denoised_weak_form(field, TERMS[name], windows=10_000, seed=np.random.RandomState(0), **settings)
     assert (found.alpha, found.order, found.rows) == (alpha, order, 10_000)
     np.testing.assert_allclose(found.coef, coef, atol=1e-5 if name == "ks" else 2e-8)
 
@@ -51,7 +51,8 @@ def test_denoised_weak_form_is_the_published_one(reference, name, alpha, order, 
     ("ks", True, None, [-0.9864535, -0.9925579, -0.9911829]),
 ])
 def test_convolutional_weak_form_is_the_published_one(reference, name, denoised, box, coef):
-    found = convolutional_weak_form(authors(reference, name, denoised), TERMS[name], **recipes.refit_settings[name]["convolutional_weak_form"])
+    settings = recipes.refit_settings[name]["convolutional_weak_form"]
+    found = convolutional_weak_form(authors(reference, name, denoised), TERMS[name], **settings)
     if box: assert found.box == box and found.rows == 125
     np.testing.assert_allclose(found.coef, coef, atol=2e-6 if not denoised else 6e-8)
 
@@ -72,21 +73,24 @@ def test_clean_front_is_recovered():
 @pytest.mark.parametrize("alpha", [1, 3, 7, 15])
 def test_integrals_are_those_of_windows_filtered_one_by_one(alpha):
     field = ubic.add_noise(front(50, 40), 20, seed=0)
-    windows = _Windows(field, 19, 3, 4)
-    table = windows.table([parse_term(term) for term in ("u_xx", "u*u_x", "u^3", "1")], "u", alpha).reshape(*windows.shape, -1)
+    windows = Windows(field, 19, 3, 4)
+    terms = [parse_term(term) for term in ("u_xx", "u*u_x", "u^3", "1")]
+    table = windows.table(terms, "u", alpha).reshape(*windows.shape, -1)
     for i, j in ((0, 0), (31, 21), (12, 5)):
         inside = field.u.values[i:i + 19, j:j + 19]
         if alpha > 1: inside = savgol_filter(inside, alpha, 2, axis=1)
         def integral(values, d=0, e=0): return windows.weights("x", d) @ values @ windows.weights("t", e)
-        slow = [integral(inside, 2), -integral(inside**2, 1)/2, integral(inside**3), integral(np.ones((19, 19))), -integral(inside, 0, 1)]
+        powers = [integral(inside, 2), -integral(inside**2, 1)/2, integral(inside**3)]
+        slow = [*powers, integral(np.ones((19, 19))), -integral(inside, 0, 1)]
         np.testing.assert_allclose(table[i, j], slow, rtol=1e-10, atol=1e-13)
 
 
 def test_legacy_windows_are_drawn_one_by_one():
     rng, shape = np.random.RandomState(0), (183, 28)
     expected = [np.ravel_multi_index((rng.randint(0, 183), rng.randint(0, 28)), shape) for _ in range(100)]
-    assert _draw(np.random.RandomState(0), shape, 100).tolist() == expected
-    assert (_draw(np.random.default_rng(1), shape, 100) == _draw(np.random.default_rng(1), shape, 100)).all()
+    assert draw_windows(np.random.RandomState(0), shape, 100).tolist() == expected
+    first, second = (draw_windows(np.random.default_rng(1), shape, 100) for _ in range(2))
+    assert (first == second).all()
 
 
 def test_seeds_decide():
@@ -100,23 +104,28 @@ def test_seeds_decide():
 
 def test_corner_lies_between_signal_and_noise():
     x = np.arange(200)/200*2*np.pi
-    u = sum(np.cos(k*x[:, None] + np.arange(50)) for k in range(1, 16)) + 0.01*np.random.default_rng(0).standard_normal((200, 50))
-    total = _cumulative(u, 0)
-    assert total.index[0] == 100 and len(total) == 100 and 8 <= _corner(total) <= 15
+    waves = sum(np.cos(k*x[:, None] + np.arange(50)) for k in range(1, 16))
+    u = waves + 0.01*np.random.default_rng(0).standard_normal((200, 50))
+    total = cumulative_spectrum(u, 0)
+    assert total.index[0] == 100 and len(total) == 100 and 8 <= corner_of(total) <= 15
 
 
 def test_units_do_not_matter():
     field = ubic.add_noise(front(), 5, seed=0)
     stretched = field.assign(u=field.u*3).assign_coords(x=field.x*10, t=field.t*0.1)
     scale = np.array([10**2/0.1, 10/0.1/3])
-    for fit in (lambda ds: denoised_weak_form(ds, list(FRONT), alphas=[3, 9], order=3), lambda ds: convolutional_weak_form(ds, list(FRONT))):
-        np.testing.assert_allclose(fit(stretched).coef, fit(field).coef*scale, rtol=1e-8)
+    settings = {denoised_weak_form: dict(alphas=[3, 9], order=3), convolutional_weak_form: {}}
+    for method, options in settings.items():
+        def coef(field): return method(field, list(FRONT), **options).coef
+        np.testing.assert_allclose(coef(stretched), coef(field)*scale, rtol=1e-8)
 
 
 def test_several_axes_and_unknowns():
     x, y, t = np.arange(40)/40*2*np.pi, np.arange(44)/44*2*np.pi, np.linspace(0, 2, 41)
     X, Y, T = np.meshgrid(x, y, t, indexing="ij")
-    field = as_field({"u": np.exp(-0.2*T)*np.sin(X + Y - 0.5*T) + np.exp(-0.1*T)*np.cos(X - 0.5*T), "v": np.exp(-T)*np.cos(X + 2*Y) + np.exp(-0.2*T)*np.sin(Y)}, x=x, y=y, t=t)
+    u = np.exp(-0.2*T)*np.sin(X + Y - 0.5*T) + np.exp(-0.1*T)*np.cos(X - 0.5*T)
+    v = np.exp(-T)*np.cos(X + 2*Y) + np.exp(-0.2*T)*np.sin(Y)
+    field = as_field({"u": u, "v": v}, x=x, y=y, t=t)
     for target, pde in {"u": {"u_xx": 0.1, "u_yy": 0.1, "u_x": -0.5}, "v": {"v_xx": 0.2, "v_yy": 0.2}}.items():
         assert denoised_weak_form(field, list(pde), target, divisor=2, alphas=1, order=4).errors(pde).max() < 1
         assert convolutional_weak_form(field, list(pde), target).errors(pde).max() < 1e-4
@@ -125,7 +134,8 @@ def test_several_axes_and_unknowns():
 def test_results_show_themselves():
     import matplotlib
     matplotlib.use("Agg")
-    denoised, convolutional = denoised_weak_form(front(), list(FRONT), alphas=[3, 5]), convolutional_weak_form(front(), list(FRONT))
+    denoised = denoised_weak_form(front(), list(FRONT), alphas=[3, 5])
+    convolutional = convolutional_weak_form(front(), list(FRONT))
     assert repr(denoised).startswith("u_t = 0.2") and "α = " in repr(denoised) and "query points" in repr(convolutional)
     assert list(denoised.table().index) == [3, 5] and (denoised.table()["chosen"] == "✓").sum() == 1
     assert list(convolutional.table().index) == ["x", "t"]
@@ -151,7 +161,8 @@ def test_bad_input_to_both(method, terms, given, error, says):
     (denoised_weak_form, {"divisor": 1.5}, ValueError, "`divisor` is 1.5, which makes windows of 95 points"),
     (denoised_weak_form, {"divisor": "x"}, TypeError, "`divisor` is 'x'"),
     (denoised_weak_form, {"divisor": float("nan")}, ValueError, "`divisor` is nan"),
-    (denoised_weak_form, {"divisor": 50}, ValueError, "windows of 3 points, and at least 11 are needed; give at most 14.1"),
+    (denoised_weak_form, {"divisor": 50}, ValueError,
+     "windows of 3 points, and at least 11 are needed; give at most 14.1"),
     (denoised_weak_form, {"alphas": 4}, ValueError, "odd number"),
     (denoised_weak_form, {"alphas": [2.5]}, ValueError, "`alphas` is 2.5"),
     (denoised_weak_form, {"alphas": 61}, ValueError, "from 1 to 41"),
@@ -172,12 +183,14 @@ def test_bad_settings(method, given, error, says):
 
 @pytest.mark.parametrize("method", [denoised_weak_form, convolutional_weak_form])
 def test_short_axes_are_refused(method):
-    with pytest.raises(ValueError, match="the axis t has 8 points, and .* need at least 11"): method(front().isel(t=slice(8)), ["u_xx"])
+    with pytest.raises(ValueError, match="the axis t has 8 points, and .* need at least 11"):
+        method(front().isel(t=slice(8)), ["u_xx"])
 
 
 def test_terms_that_are_the_same_are_refused():
     x, t = np.linspace(0, 6, 61), np.linspace(0, 2, 41)
-    with pytest.raises(ValueError, match="cannot be told apart"): denoised_weak_form(as_field(np.sin(x)[:, None]*np.exp(-t), x=x, t=t), ["u", "u_xx"])
+    decay = as_field(np.sin(x)[:, None]*np.exp(-t), x=x, t=t)
+    with pytest.raises(ValueError, match="cannot be told apart"): denoised_weak_form(decay, ["u", "u_xx"])
 
 
 def test_unknown_experiments_are_refused():

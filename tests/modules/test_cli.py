@@ -13,24 +13,31 @@ import pytest
 import ubic
 from ubic import cli
 from ubic.cli import main
+from ubic.ground.checks import Advice, Argument, ArgumentError, Sentence, UbicWarning
 
 NOTEBOOK = Path(__file__).resolve().parents[2]/"nbs"/"11_telling"/"04_cli.ipynb"
 
 
 def shell_examples():
     "Lines of the blocks marked `sh` in the notebook."
-    texts = ["".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "markdown"]
-    return [line for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines() if line]
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    blocks = [block for text in texts for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL)]
+    return [line for block in blocks for line in block.splitlines() if line]
 
 
-def help_examples(): return [line for line in map(str.strip, cli._examples.splitlines()) if line.startswith("ubic ")]
+def help_examples(): return [line for line in map(str.strip, cli.EXAMPLES.splitlines()) if line.startswith("ubic ")]
 
 
 def run(*arguments, **environment):
-    return subprocess.run([sys.executable, "-m", "ubic.cli", *arguments], capture_output=True, text=True, timeout=300, env=os.environ | environment)
+    command = [sys.executable, "-m", "ubic.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=os.environ | environment)
 
 
 def strict(text): return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+
+
+def typed(*parts): return UbicWarning(*parts).sentence(cli.in_terminal)
 
 
 def last_line(capsys): return capsys.readouterr().err.strip().splitlines()[-1]
@@ -44,7 +51,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_examples_of_the_notebook_run(folder):
     examples = [shlex.split(line) for line in shell_examples()]
-    assert {words[0] for words in examples} == {"ubic"} and {words[1] for words in examples} == set(cli._commands)
+    assert {words[0] for words in examples} == {"ubic"} and {words[1] for words in examples} == set(cli.COMMANDS)
     for words in examples: assert main(words[1:]) == 0, words
     assert {"mine.npz", "figure.png", "report.html", "found.npz"} <= {path.name for path in folder.iterdir()}
     assert ubic.Discovery.load("found.npz")["u"].verdict == "clear"
@@ -54,10 +61,14 @@ def test_examples_of_the_help_are_understood():
     assert len(help_examples()) >= 6
     for line in help_examples():
         command = re.split(r"\s{2,}|\s(?=only\b)", line)[0].partition(" > ")[0]
-        assert cli._parser().parse_args(shlex.split(command)[1:]).command in cli._commands
+        assert cli.make_parser().parse_args(shlex.split(command)[1:]).command in cli.COMMANDS
 
 
-@pytest.mark.parametrize("arguments, code", [(["--version"], 0), (["--help"], 0), (["paper", "--help"], 0), ([], 2), (["find"], 2), (["discover"], 2), (["discover", "burgers", "--mode", "best"], 2), (["data", "heat"], 2), (["paper", "heat"], 2), (["discover", "burgers", "--tau0", "-1"], 2), (["discover", "burgers", "--seed", "one"], 2)])
+@pytest.mark.parametrize("arguments, code", [
+    (["--version"], 0), (["--help"], 0), (["paper", "--help"], 0), ([], 2), (["find"], 2), (["discover"], 2),
+    (["discover", "burgers", "--mode", "best"], 2), (["data", "heat"], 2), (["paper", "heat"], 2),
+    (["discover", "burgers", "--tau0", "-1"], 2), (["discover", "burgers", "--seed", "one"], 2),
+])
 def test_exit_codes(arguments, code):
     done = run(*arguments)
     assert done.returncode == code and "Traceback" not in done.stderr
@@ -65,9 +76,14 @@ def test_exit_codes(arguments, code):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["discover", "nowhere.nc"], ["discover", "text.nc"], ["discover", "text.npz"], ["discover", "folder"], ["data", "heat"], ["paper", "heat"], ["discover", "burgers", "--target", "v"], ["discover", "burgers", "--noise", "nan"],
-    ["discover", "burgers", "--recipe", "heat"], ["discover", "burgers", "--power", "-1"], ["discover", "burgers", "--max-size", "0"], ["discover", "burgers", "--tau0", "P200"], ["discover", "bare.npy", "--dims", "x"],
-    ["discover", "bare.npy", "--dims", "x", "t", "--rename", "u"], ["data", "burgers", "--out", "text.nc/x.npz"], ["data", "burgers", "--out", "burgers.xls"]])
+    ["discover", "nowhere.nc"], ["discover", "text.nc"], ["discover", "text.npz"], ["discover", "folder"],
+    ["data", "heat"], ["paper", "heat"],
+    ["discover", "burgers", "--target", "v"], ["discover", "burgers", "--noise", "nan"],
+    ["discover", "burgers", "--recipe", "heat"], ["discover", "burgers", "--power", "-1"],
+    ["discover", "burgers", "--max-size", "0"], ["discover", "burgers", "--tau0", "P200"],
+    ["discover", "bare.npy", "--dims", "x"], ["discover", "bare.npy", "--dims", "x", "t", "--rename", "u"],
+    ["data", "burgers", "--out", "text.nc/x.npz"], ["data", "burgers", "--out", "burgers.xls"],
+])
 def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
     Path("text.nc").write_text("hello")
     Path("text.npz").write_text("hello")
@@ -78,13 +94,53 @@ def test_mistakes_end_in_a_sentence(arguments, folder, capsys):
     assert error.startswith("ubic: ") and error.endswith((".", ")")) and "Errno" not in error
 
 
+TOGETHER = "keep coordinates and data in one .npz or .nc file"
+BY_HAND = r"give them in Python, with ubic\.as_field\(u, x=\.\.\., t=\.\.\.\)\.$"
+ALONE = "`--recipe` stands for all settings; leave out"
+
+
 @pytest.mark.parametrize("arguments, start", [
-    ("discover nowhere.nc", "`SOURCE` is 'nowhere.nc'"), ("discover text.npz", "`SOURCE` 'text.npz' cannot be read"), ("data heat", "`NAME` is 'heat'"), ("paper heat", "`NAME` is 'heat'"), ("discover burgers --target v", "`--target` must be one of u"),
-    ("discover burgers --noise nan", "`--noise` is nan"), ("discover burgers --noise 5 --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --seed -1", "`--seed` is -1; give a whole number of at least 0."), ("discover burgers --known w", "`--known` has 'w'"), ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
-    ("discover burgers --power -1", "`--power` is -1"), ("discover burgers --max-size 0", "`--max-size` is 0"), ("discover burgers --time-limit 0", "`--time-limit` is 0.0; give a positive, finite number"), ("discover burgers --recipe burgers --time-limit 5", "`--recipe` stands for all settings; leave out `--time-limit`, or the recipe"), ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"), ("discover burgers --tau0 0", "`--tau0` must be positive"), ("discover burgers --recipe heat", "`--recipe` must be one of"),
-    ("discover burgers --recipe burgers --known u", "`--recipe` stands for all settings; leave out `--known`"), ("discover burgers --recipe burgers --max-size 1 --power 7 --mode paper --denoise ksvd", "`--recipe` stands for all settings; leave out `--denoise`, `--power`, `--max-size`, `--mode`, or the recipe."), ("discover bare.npy --dims x", "`SOURCE` has arrays .* keep coordinates and data in one .npz or .nc file"), ("discover bare.npy --dims x t", r"`x` has no coordinate values; keep coordinates and data in one .npz or .nc file, under names such as x, t and u, or give them in Python, with ubic\.as_field\(u, x=\.\.\., t=\.\.\.\)\.$"), ("discover bare.npy --dims x x", r"`--dims` is \('x', 'x'\), which names an axis twice"), ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"), ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"), ("discover bare.npz --rename u=", "`--rename` has 'u='; write it as old=new."), ("discover bare.npz --rename u=w u=v", "`--rename` has 'u=w u=v', where a name of the file is there twice"), ("discover burgers --variables v --chunks", "`--variables`, `--chunks` are for files, and `SOURCE` is 'burgers'"), ("report burgers x.html --rename u=v", "`--rename` is for files"),
-    ("discover bare.npz --variables w", "`--variables` mentions"), ("discover bare.npz --variables x", r"`--variables` is \['x'\], which names no unknown"), ("discover bare.npz --chunks", "`--chunks` is for .nc and .zarr, and .npz files are read whole; save the field"), ("discover burgers --report x.docx", "`--report` is 'x.docx'"), ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"), ("discover burgers --save x.json", "`--save` is 'x.json'"),
-    ("report burgers x.txt", "`OUT` is 'x.txt'"), ("data burgers --out bare.npz/x.npz", "`--out` is 'bare.npz/x.npz', but 'bare.npz' is no folder"), ("data burgers --out x.xls", "`--out` is 'x.xls'")])
+    ("discover nowhere.nc", "`SOURCE` is 'nowhere.nc'"),
+    ("discover text.npz", "`SOURCE` 'text.npz' cannot be read"),
+    ("data heat", "`NAME` is 'heat'"),
+    ("paper heat", "`NAME` is 'heat'"),
+    ("discover burgers --target v", "`--target` must be one of u"),
+    ("discover burgers --noise nan", "`--noise` is nan"),
+    ("discover burgers --noise 5 --seed -1", r"`--seed` is -1; give a whole number of at least 0\.$"),
+    ("discover burgers --seed -1", r"`--seed` is -1; give a whole number of at least 0\.$"),
+    ("discover burgers --known w", "`--known` has 'w'"),
+    ("discover burgers --derivative-order -1", "`--derivative-order` is -1"),
+    ("discover burgers --power -1", "`--power` is -1"),
+    ("discover burgers --max-size 0", "`--max-size` is 0"),
+    ("discover burgers --time-limit 0", "`--time-limit` is 0.0; give a positive, finite number"),
+    ("discover burgers --recipe burgers --time-limit 5", f"{ALONE} `--time-limit`, or the recipe"),
+    ("discover burgers --tau0 P200", "`--tau0` must be a number or a percentile"),
+    ("discover burgers --tau0 0", "`--tau0` must be positive"),
+    ("discover burgers --recipe heat", "`--recipe` must be one of"),
+    ("discover burgers --recipe burgers --known u", f"{ALONE} `--known`"),
+    ("discover burgers --recipe burgers --max-size 1 --power 7 --mode paper --denoise ksvd",
+     f"{ALONE} `--denoise`, `--power`, `--max-size`, `--mode`, or the recipe."),
+    ("discover bare.npy --dims x", f"`SOURCE` has arrays .* {TOGETHER}"),
+    ("discover bare.npy --dims x t",
+     f"`x` has no coordinate values; {TOGETHER}, under names such as x, t and u, or {BY_HAND}"),
+    ("discover bare.npy --dims x x", r"`--dims` is \('x', 'x'\), which names an axis twice"),
+    ("discover bare.npy --dims x t --rename u", "`--rename` has 'u'"),
+    ("discover bare.npy --dims x t --rename v=u", "`--rename` mentions"),
+    ("discover bare.npz --rename u=", "`--rename` has 'u='; write it as old=new."),
+    ("discover bare.npz --rename u=w u=v", "`--rename` has 'u=w u=v', where a name of the file is there twice"),
+    ("discover burgers --variables v --chunks", "`--variables`, `--chunks` are for files, and `SOURCE` is 'burgers'"),
+    ("report burgers x.html --rename u=v", "`--rename` is for files"),
+    ("discover bare.npz --variables w", "`--variables` mentions"),
+    ("discover bare.npz --variables x", r"`--variables` is \['x'\], which names no unknown"),
+    ("discover bare.npz --chunks",
+     "`--chunks` is for .nc and .zarr, and .npz files are read whole; save the field"),
+    ("discover burgers --report x.docx", "`--report` is 'x.docx'"),
+    ("discover burgers --figure x.docx", "`--figure` is 'x.docx'"),
+    ("discover burgers --save x.json", "`--save` is 'x.json'"),
+    ("report burgers x.txt", "`OUT` is 'x.txt'"),
+    ("data burgers --out bare.npz/x.npz", "`--out` is 'bare.npz/x.npz', but 'bare.npz' is no folder"),
+    ("data burgers --out x.xls", "`--out` is 'x.xls'"),
+])
 def test_mistakes_are_named_as_they_were_typed(arguments, start, folder, capsys):
     Path("text.npz").write_text("hello")
     values = np.random.default_rng(0).standard_normal((40, 30))
@@ -93,23 +149,35 @@ def test_mistakes_are_named_as_they_were_typed(arguments, start, folder, capsys)
     assert main(arguments.split()) == 2
     sentence = last_line(capsys)
     assert re.match(f"ubic: ({start})", sentence), sentence
-    assert not re.search(r"`[a-z]\w*_\w*`|`(path|tau0|power|target|known|recipe|percent|seed|dims|variables)`|solver=|dims=|None", sentence), sentence
+    words = "path|tau0|power|target|known|recipe|percent|seed|dims|variables"
+    assert not re.search(rf"`[a-z]\w*_\w*`|`({words})`|solver=|dims=|None", sentence), sentence
 
 
 def test_every_option_has_its_own_name():
     "What Python calls an argument is known to be an option, for every option that becomes an argument."
-    options = {action.dest for choice in cli._parser()._subparsers._group_actions[0].choices.values() for action in choice._actions if action.option_strings}
-    assert set(cli._arguments) | {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"} == options
-    assert cli._as_options("are the rivals u; give them as `competitors`, with coefficients.") == "are the rivals u."
-    assert cli._as_options("name them, for instance dims=('x', 't')") == "name them, for instance --dims x t"
+    [commands] = cli.make_parser()._subparsers._group_actions
+    actions = [action for command in commands.choices.values() for action in command._actions]
+    options = {action.dest for action in actions if action.option_strings}
+    own = {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"}
+    here = {"percent", "with_", "path", "field", "data"} # words of Python that are no option of the same name
+    assert set(cli.OPTIONS) - here | own == options
+    assert all(cli.OPTIONS[name] == "--" + name.replace("_", "-") for name in set(cli.OPTIONS) - here)
+    rivals = Sentence("are the rivals u", Advice("competitors", "; give them as `competitors`, with coefficients"), ".")
+    assert rivals == "are the rivals u; give them as `competitors`, with coefficients."
+    assert rivals.sentence(cli.in_terminal) == "are the rivals u."
+    assert typed("name them, for instance ", Argument("dims", "('x', 't')")) == "name them, for instance --dims x t"
+    assert typed("give ", Argument("rename", "{'column': 'x', ...}")) == "give --rename column=x"
+    assert typed("or with ", Argument("variables", "[...]")) == "or with --variables NAME"
+    assert typed("give ", Argument("chunks", "'auto'")) == "give --chunks"
 
 
 @pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
 def test_time_limit_reaches_the_search(command, folder, monkeypatch):
     def stop(*_, **settings): raise ValueError(settings["time_limit"])
     monkeypatch.setattr("ubic.road.pipeline.discover", stop)
-    with pytest.raises(ValueError, match="^7.5$"): cli._find(cli._parser().parse_args([*command.split(), "--time-limit", "7.5"]))
-    with pytest.raises(ValueError, match="^None$"): cli._find(cli._parser().parse_args(command.split()))
+    def limit(*options): return cli.find(cli.make_parser().parse_args([*command.split(), *options]))
+    with pytest.raises(ValueError, match="^7.5$"): limit("--time-limit", "7.5")
+    with pytest.raises(ValueError, match="^None$"): limit()
 
 
 def test_names_in_the_data_are_no_options(folder, capsys):
@@ -120,32 +188,57 @@ def test_names_in_the_data_are_no_options(folder, capsys):
         np.savez("hole.npz", **{name: values}, x=field.x.values, t=field.t.values)
         assert main(["discover", "hole.npz"]) == 2 and last_line(capsys).startswith(f"ubic: `{name}` has 1 of ")
         np.savez("whole.npz", **{name: field.u.values}, x=field.x.values, t=field.t.values)
-        assert main(["discover", "whole.npz", "--known", "w"]) == 2 and last_line(capsys).startswith("ubic: `--known` has 'w'")
-    assert main(["discover", "whole.npz", "--power", "-1"]) == 2 and last_line(capsys).startswith("ubic: `--power` is -1")
-    assert cli._as_options("`power` has a few outliers; see `mode`", {"power"}) == "`power` has a few outliers; see `--mode`"
+        assert main(["discover", "whole.npz", "--known", "w"]) == 2
+        assert last_line(capsys).startswith("ubic: `--known` has 'w'")
+        assert main(["discover", "whole.npz", "--power", "-1"]) == 2
+        assert last_line(capsys).startswith("ubic: `--power` is -1")
+        Path("table.csv").write_text(f"x,t,{name}\n0,0,1\n1,0,oops\n0,1,2\n1,1,3\n")
+        assert main(["discover", "table.csv"]) == 2
+        said = last_line(capsys)
+        assert said.startswith(f"ubic: `{name}` has 1 cell"), said
+        assert said.endswith("leave the column out with --variables NAME."), said
+    assert typed("`power` has a few outliers; see ", Argument("mode")) == "`power` has a few outliers; see `--mode`"
 
 
 @pytest.mark.parametrize("names, start", [
-    (dict(u="u", x="lon", t="t"), r"`SOURCE` has axes \['lon'\]; rename them with --rename OLD=NEW so that only"), (dict(u="u", x="y", t="t"), r"`SOURCE` has axes \('y', 't'\); .* together with t; name them with --rename OLD=NEW\."),
-    (dict(u="u_1", x="x", t="t"), r"`SOURCE` has unknowns named \['u_1'\]; rename them with --rename OLD=NEW to letters")])
+    (dict(u="u", x="lon", t="t"), r"`SOURCE` has axes \['lon'\]; rename them with --rename OLD=NEW so that only"),
+    (dict(u="u", x="y", t="t"),
+     r"`SOURCE` has axes \('y', 't'\); .* together with t; name them with --rename OLD=NEW\."),
+    (dict(u="u_1", x="x", t="t"),
+     r"`SOURCE` has unknowns named \['u_1'\]; rename them with --rename OLD=NEW to letters"),
+])
 def test_names_of_a_file_are_mended_by_rename(names, start, folder, capsys):
-    ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).rename({old: new for old, new in names.items() if old != new}).drop_attrs().to_netcdf("other.nc", engine="h5netcdf")
+    field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30))
+    renamed = field.rename({old: new for old, new in names.items() if old != new})
+    renamed.drop_attrs().to_netcdf("other.nc", engine="h5netcdf")
     assert main(["discover", "other.nc"]) == 2
     sentence = last_line(capsys)
-    assert re.match(f"ubic: {start}", sentence) and "`field`" not in sentence, sentence
+    assert re.match(f"ubic: {start}", sentence) and "`ds`" not in sentence and "`field`" not in sentence, sentence
 
 
 def test_variables_to_read_are_named(folder, capsys):
     field = ubic.datasets.burgers().isel(x=slice(0, 40), t=slice(0, 30)).drop_attrs()
     field.assign(dt=0.1, v=2*field.u).to_netcdf("more.nc", engine="h5netcdf")
     assert main(["discover", "more.nc"]) == 2
-    assert (sentence := last_line(capsys)).startswith("ubic: `dt` has axes ()") and sentence.endswith("leave it out with --variables u v."), sentence
+    sentence = last_line(capsys)
+    assert sentence.startswith("ubic: `dt` has axes ()"), sentence
+    assert sentence.endswith("leave it out with --variables u v."), sentence
 
 
 def test_words_of_python_are_translated():
-    assert cli._as_options("the search stopped after `time_limit=60` seconds: for size 3") == "the search stopped after 60 seconds, its `--time-limit`: for size 3"
-    said = cli._as_options("`dt` has axes (); every unknown must have all of ('x', 't'): spread it over the others with dt.broadcast_like(...), or leave it out.")
-    assert said == "`dt` has axes (); every unknown must have all of ('x', 't'): leave it out, by `--variables` with the names of the others."
+    need = Argument("solver", "'exact'"), " would need 65 GB; lower ", Argument("max_size")
+    other = Advice("solver", ", or use solver='two_step' or 'greedy'")
+    assert typed(*need, other) == "the exact search would need 65 GB; lower `--max-size`"
+    assert typed(Argument("ds.attrs['pde']"), " is 3") == "the attribute `pde` of `SOURCE` is 3"
+    stopped = "the search stopped after ", Argument("time_limit", "60"), " seconds: for size 3"
+    assert str(UbicWarning(*stopped)) == "the search stopped after `time_limit=60` seconds: for size 3"
+    assert typed(*stopped) == "the search stopped after --time-limit 60 seconds: for size 3"
+    field = ubic.datasets.burgers()
+    with pytest.raises(ArgumentError, match=r"spread it over the others with dt\.broadcast_like\(\.\.\.\)") as caught:
+        ubic.check_field(field.assign(dt=0.1))
+    said = caught.value.sentence(cli.in_terminal)
+    assert said.startswith("`dt` has axes (); every unknown") and said.endswith(
+        "must have all of ('x', 't'): leave it out, by `--variables` with the names of the others.")
 
 
 def test_advice_names_options(capsys):
@@ -155,26 +248,41 @@ def test_advice_names_options(capsys):
 
 
 def test_bugs_end_in_1():
-    broken = "import sys, ubic.pipeline, ubic.cli; ubic.pipeline.discover = lambda *_, **__: {}['missing']; sys.exit(ubic.cli.main(['discover', 'burgers']))"
+    broken = (
+        "import sys, ubic.pipeline, ubic.cli; ubic.pipeline.discover = lambda *_, **__: {}['missing']; "
+        "sys.exit(ubic.cli.main(['discover', 'burgers']))"
+    )
     done = subprocess.run([sys.executable, "-c", broken], capture_output=True, text=True, timeout=300)
     assert done.returncode == 1 and "Traceback" in done.stderr
 
 
 def test_exit_codes_are_those_of_the_help():
-    said = cli._examples[cli._examples.index("exit code:"):]
+    said = cli.EXAMPLES[cli.EXAMPLES.index("exit code:"):]
     assert re.findall(r"\b\d+\b", said) == ["0", "2", "130", "1"]
 
 
-@pytest.mark.parametrize("arguments", [["discover", "burgers", "--report", "x.docx"], ["discover", "burgers", "--report", "a.svg", "--figure", "a.svg"], ["discover", "burgers", "--figure", "x.docx"], ["report", "burgers", "x.txt"], ["discover", "burgers", "--save", "x.json"], ["discover", "burgers", "--save", "x.npz", "--chunks"]])
+@pytest.mark.parametrize("arguments", [
+    ["discover", "burgers", "--report", "x.docx"],
+    ["discover", "burgers", "--report", "a.svg", "--figure", "a.svg"],
+    ["discover", "burgers", "--figure", "x.docx"],
+    ["report", "burgers", "x.txt"],
+    ["discover", "burgers", "--save", "x.json"],
+    ["discover", "burgers", "--save", "x.npz", "--chunks"],
+])
 def test_places_to_write_are_checked_first(arguments, folder, capsys, monkeypatch):
     monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments) == 2 and last_line(capsys).startswith("ubic: `")
 
 
 @pytest.mark.parametrize("arguments, start", [
-    ("discover burgers --figure here.png", "`--figure` is 'here.png', which is a folder"), ("discover burgers --save here.npz", "`--save` is 'here.npz', which is a folder"), ("discover burgers --report here.html", "`--report` is 'here.html', which is a folder"),
-    ("discover burgers --figure here", "`--figure` is 'here', which is a folder"), ("report burgers here.html", "`OUT` is 'here.html', which is a folder"), ("discover burgers --figure file/sub/f.png", "`--figure` is 'file/sub/f.png', but 'file' is no folder"),
-    ("discover burgers --save file/f.npz", "`--save` is 'file/f.npz', but 'file' is no folder")])
+    ("discover burgers --figure here.png", "`--figure` is 'here.png', which is a folder"),
+    ("discover burgers --save here.npz", "`--save` is 'here.npz', which is a folder"),
+    ("discover burgers --report here.html", "`--report` is 'here.html', which is a folder"),
+    ("discover burgers --figure here", "`--figure` is 'here', which is a folder"),
+    ("report burgers here.html", "`OUT` is 'here.html', which is a folder"),
+    ("discover burgers --figure file/sub/f.png", "`--figure` is 'file/sub/f.png', but 'file' is no folder"),
+    ("discover burgers --save file/f.npz", "`--save` is 'file/f.npz', but 'file' is no folder"),
+])
 def test_folders_are_no_files(arguments, start, folder, capsys, monkeypatch):
     for name in ("here", "here.png", "here.npz", "here.html"): Path(name).mkdir()
     Path("file").touch()
@@ -184,25 +292,43 @@ def test_folders_are_no_files(arguments, start, folder, capsys, monkeypatch):
 
 
 def test_folders_are_made_when_there_is_something_to_write(folder, capsys):
-    assert main("discover nofile.csv --figure new/sub/f.png --save other/found.npz".split()) == 2 and not list(folder.iterdir())
-    assert main("data burgers --out mine.npz".split()) == 0
-    assert main("discover mine.npz --noise 10 --max-size 3 --derivative-order 2 --figure new/sub/f.png --save other/found.npz --report third/page.html".split()) == 0
-    assert main("report mine.npz fourth/page.html --noise 10 --max-size 3 --derivative-order 2".split()) == main("data burgers --out fifth/sub/x.npz".split()) == 0
-    assert all(Path(name).is_file() for name in ("new/sub/f.png", "other/found.npz", "third/page.html", "fourth/page.html", "fifth/sub/x.npz"))
+    def code(command): return main(command.split())
+    quick, places = "--noise 10 --max-size 3 --derivative-order 2", "--figure new/sub/f.png --save other/found.npz"
+    assert code(f"discover nofile.csv {places}") == 2 and not list(folder.iterdir())
+    assert code("data burgers --out mine.npz") == 0
+    assert code(f"discover mine.npz {quick} {places} --report third/page.html") == 0
+    assert code(f"report mine.npz fourth/page.html {quick}") == code("data burgers --out fifth/sub/x.npz") == 0
+    written = ["new/sub/f.png", "other/found.npz", "third/page.html", "fourth/page.html", "fifth/sub/x.npz"]
+    assert all(Path(name).is_file() for name in written)
 
 
-@pytest.mark.parametrize("arguments, start", [(["discover", "burgers", "--report", ""], "`--report` is empty"), (["discover", "burgers", "--figure", ""], "`--figure` is empty"), (["discover", "burgers", "--save", ""], "`--save` is empty"), (["report", "burgers", ""], "`OUT` is empty"), (["data", "burgers", "--out", ""], "`--out` is empty"), (["discover", ""], "`SOURCE` is empty")])
+@pytest.mark.parametrize("arguments, start", [
+    (["discover", "burgers", "--report", ""], "`--report` is empty"),
+    (["discover", "burgers", "--figure", ""], "`--figure` is empty"),
+    (["discover", "burgers", "--save", ""], "`--save` is empty"),
+    (["report", "burgers", ""], "`OUT` is empty"),
+    (["data", "burgers", "--out", ""], "`--out` is empty"),
+    (["discover", ""], "`SOURCE` is empty"),
+])
 def test_names_that_are_empty(arguments, start, folder, capsys):
-    assert main(arguments) == 2 and last_line(capsys) == f"ubic: {start}; give the name of a file." and not list(folder.iterdir())
+    assert main(arguments) == 2
+    assert last_line(capsys) == f"ubic: {start}; give the name of a file." and not list(folder.iterdir())
 
 
-@pytest.mark.parametrize("arguments, start", [("discover burgers --report a.pdf --figure ./a.pdf", "`--report` and `--figure` are both './a.pdf'; give each"), ("discover mine.npz --save mine.npz", "`SOURCE` and `--save` are both 'mine.npz'"), ("report mine.html mine.html", "`SOURCE` and `OUT` are both")])
+@pytest.mark.parametrize("arguments, start", [
+    ("discover burgers --report a.pdf --figure ./a.pdf", "`--report` and `--figure` are both './a.pdf'; give each"),
+    ("discover mine.npz --save mine.npz", "`SOURCE` and `--save` are both 'mine.npz'"),
+    ("report mine.html mine.html", "`SOURCE` and `OUT` are both"),
+])
 def test_no_file_is_written_over_another(arguments, start, folder, capsys, monkeypatch):
     monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: pytest.fail("the work began"))
     assert main(arguments.split()) == 2 and last_line(capsys).startswith(f"ubic: {start}")
 
 
-@pytest.mark.parametrize("source, meant", [("Burgers", "'burgers'"), ("KS", "'ks'"), ("fild.csv", "'field.csv'"), ("Field.csv", "'field.csv'"), ("heat", None), ("no/fild.csv", None)])
+@pytest.mark.parametrize("source, meant", [
+    ("Burgers", "'burgers'"), ("KS", "'ks'"), ("fild.csv", "'field.csv'"), ("Field.csv", "'field.csv'"),
+    ("heat", None), ("no/fild.csv", None),
+])
 def test_near_names_are_suggested(source, meant, folder, capsys):
     Path("field.csv").touch()
     assert main(["discover", source]) == 2
@@ -214,7 +340,11 @@ def test_tables_are_mended_by_options(folder, capsys):
     table.iloc[[*range(len(table)), 0]].to_csv("twice.csv", index=False)
     table.rename(columns={"x": "position", "t": "time"}).to_csv("names.csv", index=False)
     Path("folder.csv").mkdir()
-    for name, said in (("twice", r"has 1 row\(s\) .* name it with --rename column=y\."), ("names", r"has the columns \['position', 'time', 'u'\]; .* name them with --rename column=x\."), ("folder", "is 'folder.csv', which is a folder; give the name of a file.")):
+    for name, said in (
+        ("twice", r"has 1 row\(s\) .* name it with --rename column=y\."),
+        ("names", r"has the columns \['position', 'time', 'u'\]; .* name them with --rename column=x\."),
+        ("folder", "is 'folder.csv', which is a folder; give the name of a file."),
+    ):
         assert main(["discover", f"{name}.csv"]) == 2
         assert re.fullmatch(f"ubic: `SOURCE` {said}", sentence := last_line(capsys)), sentence
 
@@ -234,7 +364,8 @@ def test_bugs_keep_their_traceback(monkeypatch):
 def test_json_is_strict_and_complete(capsys):
     assert main(["discover", "burgers", "--noise", "30", "--json"]) == 0
     found = strict(capsys.readouterr().out)["u"]
-    assert found["terms"] == ["u_xx", "u*u_x"] and found["size"] == 2 and found["verdict"] == "clear" and found["error_percent"] < 1
+    assert found["terms"] == ["u_xx", "u*u_x"] and found["size"] == 2
+    assert found["verdict"] == "clear" and found["error_percent"] < 1
     assert len(found["path"]["bic"]) == len(found["path"]["terms"]) == len(found["path"]["sizes"])
     assert main(["data", "kdv", "--json"]) == 0 and strict(capsys.readouterr().out)["sizes"] == {"x": 512, "t": 501}
 
@@ -242,7 +373,8 @@ def test_json_is_strict_and_complete(capsys):
 def test_seed_of_the_noise(folder, capsys):
     "The option is the argument `seed` of `add_noise`, and 0 when it is left out."
     def coefficients(*options):
-        assert main(["discover", "burgers", "--noise", "30", "--derivative-order", "2", "--max-size", "2", "--json", *options]) == 0
+        command = "discover burgers --noise 30 --derivative-order 2 --max-size 2 --json"
+        assert main([*command.split(), *options]) == 0
         return strict(capsys.readouterr().out)["u"]["coef"]
     typed = {seed: coefficients("--seed", str(seed)) for seed in (0, 1, 2)}
     for seed, coef in typed.items():
@@ -258,27 +390,32 @@ def test_json_has_room_for_the_validation(folder, capsys, monkeypatch):
     monkeypatch.setattr("ubic.road.pipeline.discover", search)
     assert main(["discover", "taken.npz", "--json", "--validate", "simulate"]) == 2
     assert last_line(capsys).startswith("ubic: `--json` keeps what `--validate` finds under the name validation")
-    for free in (["--json"], ["--validate", "simulate"], ["--json", "--validate", "simulate", "--rename", "validation=v"]):
-        assert main(["discover", "taken.npz", *free]) == 2 and last_line(capsys) == "ubic: the work began"
+    for free in ("--json", "--validate simulate", "--json --validate simulate --rename validation=v"):
+        assert main(["discover", "taken.npz", *free.split()]) == 2 and last_line(capsys) == "ubic: the work began"
 
 
 def test_json_of_the_paper(capsys):
     assert main(["paper", "kdv", "--json"]) == 0
     ours = strict(capsys.readouterr().out)["kdv"]["u"]
-    assert ours["size"] == {"paper": 2, "ours": 2, "relative difference": 0} and ours["%CE"]["relative difference"] < 1e-3
+    assert ours["size"] == {"paper": 2, "ours": 2, "relative difference": 0}
+    assert ours["%CE"]["relative difference"] < 1e-3
 
 
 def test_paper_prints_every_unknown(monkeypatch, capsys):
     from ubic import recipes
-    monkeypatch.setattr(recipes, "compare", lambda name, denoising, target: recipes.pd.DataFrame({"paper": [1.0], "ours": [2.0]}, index=["size"]))
+    table = recipes.pd.DataFrame({"paper": [1.0], "ours": [2.0]}, index=["size"])
+    monkeypatch.setattr(recipes, "compare", lambda name, denoising, target: table)
     assert main(["paper", "all", "--without-denoising"]) == 0
     printed = capsys.readouterr().out
-    assert all(f"{name}, {target}, without denoising" in printed for name in recipes.recipes for target in recipes.recipes[name].targets)
+    experiments = [(name, target) for name, recipe in recipes.recipes.items() for target in recipe.targets]
+    assert all(f"{name}, {target}, without denoising" in printed for name, target in experiments)
 
 
 def test_numbers_that_json_does_not_know():
-    wild = {"a": np.array([1.0, np.nan]), 2: (np.inf, -np.inf), "b": np.float64("nan"), "c": np.int64(3), "d": True, "e": None}
-    assert cli._plain(wild) == {"a": [1.0, None], "2": [None, None], "b": None, "c": 3, "d": True, "e": None}
+    wild = {"a": np.array([1.0, np.nan]), 2: (np.inf, -np.inf)}
+    wild |= {"b": np.float64("nan"), "c": np.int64(3), "d": True, "e": None}
+    plain = {"a": [1.0, None], "2": [None, None], "b": None, "c": 3, "d": True, "e": None}
+    assert cli.as_plain(wild) == plain
 
 
 def test_files_with_other_names(folder, capsys):
@@ -291,7 +428,8 @@ def test_files_with_other_names(folder, capsys):
 def test_report_tells_how_it_was_made(folder, capsys):
     assert main(["report", "burgers", "out.html", "--noise", "30", "--title", "Mine & yours"]) == 0
     page = Path("out.html").read_text(encoding="utf-8")
-    assert capsys.readouterr().out == "out.html\n" and "ubic report burgers out.html --noise 30 --title &#x27;Mine &amp; yours&#x27;" in page and "<h1>Mine &amp; yours</h1>" in page
+    assert capsys.readouterr().out == "out.html\n" and "<h1>Mine &amp; yours</h1>" in page
+    assert "ubic report burgers out.html --noise 30 --title &#x27;Mine &amp; yours&#x27;" in page
 
 
 def test_terminal_without_greek_letters():
@@ -300,22 +438,33 @@ def test_terminal_without_greek_letters():
 
 
 def test_reader_that_went_away():
-    done = subprocess.Popen([sys.executable, "-m", "ubic.cli", "data", "kdv"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "ubic.cli", "data", "kdv"]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     done.stdout.close()
     assert done.stderr.read() == "" and done.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is another shell")
-@pytest.mark.parametrize("place, code, said", [(">&-", 0, ""), ("2>&-", 0, ""), (">/dev/full", 2, "ubic: the output cannot be written (No space left on device); print it to another place, or make room there.\n")])
+@pytest.mark.parametrize("place, code, said", [
+    (">&-", 0, ""),
+    ("2>&-", 0, ""),
+    (">/dev/full", 2, "ubic: the output cannot be written (No space left on device); "
+     "print it to another place, or make room there.\n"),
+])
 def test_outputs_that_take_nothing(place, code, said):
     if "full" in place and not os.path.exists("/dev/full"): pytest.skip("this system has no /dev/full")
-    done = subprocess.run(f"{shlex.quote(sys.executable)} -m ubic.cli data kdv {place}", shell=True, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (code, said) and done.stdout.startswith("Korteweg" if place == "2>&-" else "")
+    command = f"{shlex.quote(sys.executable)} -m ubic.cli data kdv {place}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (code, said)
+    assert done.stdout.startswith("Korteweg" if place == "2>&-" else "")
 
 
 def test_a_reader_that_leaves_early_costs_no_file(tmp_path):
-    places = {option: tmp_path/f"found.{kind}" for option, kind in (("--save", "npz"), ("--figure", "png"), ("--report", "html"))}
-    done = subprocess.Popen([sys.executable, "-m", "ubic.cli", "discover", "burgers", "--noise", "30", *(str(part) for place in places.items() for part in place)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    kinds = {"--save": "npz", "--figure": "png", "--report": "html"}
+    places = {option: tmp_path/f"found.{kind}" for option, kind in kinds.items()}
+    command = [sys.executable, "-m", "ubic.cli", "discover", "burgers", "--noise", "30"]
+    command += [str(part) for place in places.items() for part in place]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     done.stdout.close()
     assert "Traceback" not in done.stderr.read() and done.wait(timeout=300) == 0
     assert all(place.stat().st_size > 0 for place in places.values())

@@ -14,15 +14,17 @@ import xarray as xr
 
 from ubic import datasets
 from ubic.cylinder import Channel, velocity_factors, wake
-from ubic.ground.storage import fingerprint
 from ubic.field import UbicWarning, check_field, space_dims, spacing, true_pde
+from ubic.ground.storage import fingerprint
 from ubic.spectral import simulate_frames
 from ubic.terms import evaluate, parse_term
 
 BOUNDS = {"burgers": 1e-7, "kdv": 1e-7, "ks": 1e-8}
 LARGE = {"navier_stokes": {"w": 4}, "reaction_diffusion": {"u": 7, "v": 7}, "gray_scott": {"u": 6, "v": 5}}
 ERRORS = { # percent, small and paper
-    "navier_stokes": (2, 1.5), "reaction_diffusion": (0.1, 0.1), "gray_scott": (0.1, 0.1),
+    "navier_stokes": (2, 1.5),
+    "reaction_diffusion": (0.1, 0.1),
+    "gray_scott": (0.1, 0.1),
 }
 
 
@@ -81,10 +83,8 @@ def coefficient_error(field, target, frames):
         u = {name: values[..., j-2:j+3].values.astype(float) for name, values in field.data_vars.items()}
         now = {name: values[..., 2] for name, values in u.items()}
         def differentiate(name, axes):
-            step = spacing(field, axes[0])
-            return slope(now[name], dims.index(axes[0]), len(axes), step, periodic)
-        values = [evaluate(parse_term(term), now, differentiate) for term in truth]
-        columns = [np.broadcast_to(value, now[target].shape) for value in values]
+            return slope(now[name], dims.index(axes[0]), len(axes), spacing(field, axes[0]), periodic)
+        columns = [np.broadcast_to(evaluate(parse_term(term), now, differentiate), now[target].shape) for term in truth]
         rate = slope(u[target], len(dims), 1, spacing(field, "t"), False)[..., 2]
         block = np.stack([column[inside].ravel() for column in (*columns, rate)], 1)
         gram = gram + block.T @ block
@@ -96,8 +96,8 @@ def halving(field, initial, steps, count, every=1):
     "Relative change of the first frames when the time step is halved."
     finer = simulate_frames(true_pde(field), initial, field.t.values[:count], steps=2*steps)
     thin = (slice(None), *[slice(None, None, every)]*len(initial.dims))
-    def frame_of(j): return np.stack([u[..., j].values for u in field.data_vars.values()])
-    pairs = [(frame[thin], frame_of(j)) for j, frame in enumerate(finer)]
+    def kept(j): return np.stack([u[..., j].values for u in field.data_vars.values()])
+    pairs = [(frame[thin], kept(j)) for j, frame in enumerate(finer)]
     return max(np.linalg.norm(a - b)/np.linalg.norm(a) for a, b in pairs)
 
 
@@ -159,10 +159,9 @@ def test_no_cache_writes_nothing(folder):
     assert not folder.exists()
 
 
-PLACES = [("UBIC_CACHE", "."), ("XDG_CACHE_HOME", "ubic"), ("HOME", ".cache/ubic")]
-
-
-@pytest.mark.parametrize("variable, expected", PLACES)
+@pytest.mark.parametrize("variable, expected", [
+    ("UBIC_CACHE", "."), ("XDG_CACHE_HOME", "ubic"), ("HOME", ".cache/ubic"),
+])
 def test_folder_follows_the_environment(variable, expected, tmp_path, monkeypatch):
     for name in ("UBIC_CACHE", "XDG_CACHE_HOME"): monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(variable, str(tmp_path))
@@ -187,7 +186,9 @@ def other_shape(path): rewrite(path, lambda arrays: arrays.update(u=arrays["u"][
 def objects(path): rewrite(path, lambda arrays: arrays.update(u=np.array([None], dtype=object)))
 
 
-@pytest.mark.parametrize("damage", [cut, empty, garbage, flip, other_numbers, no_fingerprint, no_field, other_shape, objects])
+@pytest.mark.parametrize("damage", [
+    cut, empty, garbage, flip, other_numbers, no_fingerprint, no_field, other_shape, objects,
+])
 def test_damaged_file_is_made_again(damage, folder, fields):
     datasets.burgers()
     [path] = folder.iterdir()
@@ -229,7 +230,7 @@ def test_interrupted_write_leaves_nothing_behind(folder, monkeypatch):
 
 
 def toy_frames(): return (np.arange(6.0).reshape(1, 2, 3) + j for j in range(4))
-def toy(path, frames=toy_frames, cache=True): return datasets._cached_frames(path, frames, (4, 1, 2, 3), float, cache)
+def toy(path, frames=toy_frames, cache=True): return datasets.cached_frames(path, frames, (4, 1, 2, 3), float, cache)
 def no_sum(path): path.write_bytes(path.read_bytes()[:-32])
 def other_sum(path): path.write_bytes(path.read_bytes()[:-1] + b"?")
 def longer(path): path.write_bytes(path.read_bytes() + b"?")
@@ -239,7 +240,9 @@ def pickled(path): np.save(path, np.array([None]*8, dtype=object), allow_pickle=
 def last_frame_missing(path): path.write_bytes(path.read_bytes()[:-80])
 
 
-@pytest.mark.parametrize("damage", [empty, garbage, flip, no_sum, other_sum, longer, other_header, other_type, pickled, last_frame_missing])
+@pytest.mark.parametrize("damage", [
+    empty, garbage, flip, no_sum, other_sum, longer, other_header, other_type, pickled, last_frame_missing,
+])
 def test_damaged_frames_are_made_again(damage, tmp_path):
     path, expected = tmp_path/"toy.npy", np.stack(list(toy_frames()))
     toy(path)
@@ -269,16 +272,19 @@ def test_broken_off_frames_leave_nothing_behind(error, tmp_path):
             if j == 2 and len(tries) == 1: raise error
             yield frame
     if isinstance(error, OSError):
-        with pytest.warns(UbicWarning, match="No space left"): assert np.array_equal(toy(tmp_path/"toy.npy", frames), np.stack(list(toy_frames())))
+        with pytest.warns(UbicWarning, match="No space left"): collected = toy(tmp_path/"toy.npy", frames)
+        assert np.array_equal(collected, np.stack(list(toy_frames())))
     else:
         with pytest.raises(KeyboardInterrupt): toy(tmp_path/"toy.npy", frames)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_large_field_from_the_cache_and_without_one(folder, large, monkeypatch):
-    for _ in range(2): assert datasets.reaction_diffusion(size="small").identical(large["reaction_diffusion"])
+    expected = large["reaction_diffusion"]
+    for _ in range(2): assert datasets.reaction_diffusion(size="small").identical(expected)
     monkeypatch.setenv("UBIC_CACHE", str(next(folder.iterdir())/"below"))
-    with pytest.warns(UbicWarning, match="UBIC_CACHE") as caught: assert datasets.reaction_diffusion(size="small").identical(large["reaction_diffusion"])
+    with pytest.warns(UbicWarning, match="UBIC_CACHE") as caught: made = datasets.reaction_diffusion(size="small")
+    assert made.identical(expected)
     assert caught[0].filename == __file__
 
 
@@ -294,14 +300,20 @@ def test_wake_frames():
     assert np.abs(along*u + across*v).max() < 1e-13
 
 
-@pytest.mark.parametrize("change, message", [({"step": 0.1}, "`step`"), ({"brake": 0}, "`brake`"), ({"points": (64, 4)}, "`points`"), ({"edge": "thin"}, "`edge`")])
+@pytest.mark.parametrize("change, message", [
+    ({"step": 0.1}, "`step`"), ({"brake": 0}, "`brake`"),
+    ({"points": (64, 4)}, "`points`"), ({"edge": "thin"}, "`edge`"),
+])
 def test_impossible_channels(change, message):
     with pytest.raises((ValueError, TypeError), match=message): replace(CHANNEL, **change)
 
 
-@pytest.mark.parametrize("frames, interval, message", [(0, 0.2, "`frames`"), (2, 0.05, "`interval`"), (2, -0.2, "`interval`")])
+@pytest.mark.parametrize("frames, interval, message", [
+    (0, 0.2, "`frames`"), (2, 0.05, "`interval`"), (2, -0.2, "`interval`"),
+])
 def test_impossible_records(frames, interval, message):
-    with pytest.raises(ValueError, match=message): next(wake([(CHANNEL, 0.2)], np.ones(3), np.ones(3), frames, interval))
+    made = wake([(CHANNEL, 0.2)], np.ones(3), np.ones(3), frames, interval)
+    with pytest.raises(ValueError, match=message): next(made)
 
 
 MEASURE = """
@@ -309,20 +321,28 @@ import resource, sys, time
 from ubic import datasets
 begin = time.process_time()
 getattr(datasets, sys.argv[1])()
-print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*(1 if sys.platform == "darwin" else 1024))
+unit = 1 if sys.platform == "darwin" else 1024
+print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*unit)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, seconds, shape", [("navier_stokes", 300, (325, 170, 151)), ("reaction_diffusion", 90, (256, 256, 201)), ("gray_scott", 150, (128, 128, 128, 100))])
+@pytest.mark.parametrize("name, seconds, shape", [
+    ("navier_stokes", 300, (325, 170, 151)),
+    ("reaction_diffusion", 90, (256, 256, 201)),
+    ("gray_scott", 150, (128, 128, 128, 100)),
+])
 def test_paper_size(name, seconds, shape, folder):
     for _ in range(2): # made, then read
-        done = subprocess.run([sys.executable, "-c", MEASURE, name], capture_output=True, text=True, check=True, env=os.environ | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"})
+        quiet = os.environ | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
+        command = [sys.executable, "-c", MEASURE, name]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=quiet)
         took, peak = map(float, done.stdout.split())
         assert took < seconds and peak < 4e9
     field = getattr(datasets, name)()
     assert field.u.shape == shape and field.u.dtype == (np.float32 if name == "gray_scott" else np.float64)
-    for target in LARGE[name]: assert coefficient_error(field, target, np.linspace(10, shape[-1] - 3, 8 if len(shape) == 3 else 3).astype(int)) < ERRORS[name][1]
+    frames = np.linspace(10, shape[-1] - 3, 8 if len(shape) == 3 else 3).astype(int)
+    for target in LARGE[name]: assert coefficient_error(field, target, frames) < ERRORS[name][1]
     if name == "navier_stokes": assert 0.16 < strouhal(field) < 0.18
     if name == "gray_scott": assert halving(field, field.isel(t=0, drop=True).astype(float), 1, 12) < 1e-4
 
@@ -330,7 +350,8 @@ def test_paper_size(name, seconds, shape, folder):
 @pytest.mark.slow
 def test_half_the_step_at_paper_size(folder):
     x = -10 + 20*np.arange(512)/512
-    initial = xr.Dataset({n: (("x", "y"), u) for n, u in datasets._spiral(x[:, None], x).items()}, {"x": x, "y": x})
+    start = {name: (("x", "y"), u) for name, u in datasets.spiral_start(x[:, None], x).items()}
+    initial = xr.Dataset(start, {"x": x, "y": x})
     assert halving(datasets.reaction_diffusion(), initial, 2, 41, every=2) < 2e-5
 
 

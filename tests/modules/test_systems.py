@@ -132,7 +132,8 @@ def test_filters_follow_one_another(small):
 @pytest.mark.parametrize("name, target", [(name, target) for name, targets in systems.items() for target in targets])
 def test_kept_reductions_tell_the_same_as_full_systems(small, name, target, denoising):
     recipe, (field, rng) = recipes.get_recipe(name), recipes.noisy(name)
-    full = recipes._select(recipes._systems(recipes._denoise(field, recipe) if denoising else field, recipe, rng, [target])[target], recipe)
+    if denoising: field = recipes.denoise_by(recipe, field)
+    full = recipes.select_by(recipe, recipes.systems_by(recipe, field, rng, [target])[target])
     for _ in range(2): # made, then read
         kept = recipes.reproduce(name, denoising, target=target)
         assert kept.path.supports == full.path.supports and kept.path.system.n == full.path.system.n and kept.path.system.target == f"{target}_t"

@@ -43,13 +43,16 @@ published = {
         2, [(4,), (3, 4), (2, 3, 4), (2, 3, 4, 7), *growing((0, 1, 2, 3, 4), 7, 6, 5)],
         [-65223.313, -77439.448, -77441.583, -77447.205, -77459.167, -77456.323, -77447.767, -77438.567],
         [1.705524, 1, 3.282228, 4.097961, 6.08514, 10.336545, 12.340723, 31.277302],
-        0.046940105, 3.9246865661, 0.0, [(2, True)]*4, -12235.85, ["u_xx", "u*u_x"], [0.10128807, -1.00533526]),
+        0.046940105, 3.9246865661, 0.0, [(2, True)]*4,
+        -12235.85, ["u_xx", "u*u_x"], [0.10128807, -1.00533526]),
     "kdv": Published(
         4, [*growing((6,), 4, 10, 7), *growing((2, 4, 6, 10, 11), 0, 8, 7, 3, 9, 1, 12, 13, 5)],
-        [-2592.601, -24202.098, -24516.284, -24738.582, -24999.103, -24999.657, -25011.927, -25008.618, -25001.949, -24995.823, -24986.941,
-         -24977.792, -24968.619, -24959.418],
-        [5.600603, 1, 1.59622, 2.604623, 2.614981, 2.666383, 2.791206, 3.881601, 4.150687, 4.635992, 4.890119, 5.063512, 5.888178, 6.389342],
-        0.012369054, 3.4195773355, 2.2797182237, [(2, True), (2, True), (5, False)], -22419.33, ["u_xxx", "u*u_x"], [-0.90371676, -0.91031006]),
+        [-2592.601, -24202.098, -24516.284, -24738.582, -24999.103, -24999.657, -25011.927, -25008.618, -25001.949,
+         -24995.823, -24986.941, -24977.792, -24968.619, -24959.418],
+        [5.600603, 1, 1.59622, 2.604623, 2.614981, 2.666383, 2.791206, 3.881601, 4.150687, 4.635992, 4.890119,
+         5.063512, 5.888178, 6.389342],
+        0.012369054, 3.4195773355, 2.2797182237, [(2, True), (2, True), (5, False)],
+        -22419.33, ["u_xxx", "u*u_x"], [-0.90371676, -0.91031006]),
 }
 
 
@@ -100,7 +103,7 @@ def test_kdv_uncertainty_to_the_printed_digits(reference):
     np.testing.assert_allclose(selection.uncertainty, published["kdv"].uncertainty, rtol=0, atol=5.01e-7)
 
 
-# --- Burgers: the stored arrays are float32, and so was part of the authors' arithmetic ------------------------------------------
+# --- Burgers: the stored arrays are float32, and so was part of the authors' arithmetic ------------------
 
 def full_rows(X, y, support):
     "CV by the textbook formulas on all rows, in the precision of `X` and `y`; the identity of the prior is double."
@@ -112,15 +115,20 @@ def full_rows(X, y, support):
     return np.sqrt(np.diag(cov)).sum()/np.abs(mean).sum()
 
 
-slack = 2e-6 # float32 sums depend on the order in which a BLAS adds; double precision misses the printed digits by 1.2e-5 and more at sizes 6 to 8
+# float32 sums depend on the order in which a BLAS adds;
+# double precision misses the printed digits by 1.2e-5 and more at sizes 6 to 8
+slack = 2e-6
 
 
 @pytest.fixture(scope="module")
 def burgers_uncertainty(reference):
     X, y = system_of(reference, "burgers")
     selection = select(best_subsets(LinearSystem(X, y)), mode="paper", tau0="P75")
-    single, double = (np.array([full_rows(X.astype(kind), y.astype(kind), s) for s in selection.path.supports]) for kind in ("float32", "float64"))
-    return selection.uncertainty, single/single.min(), double/double.min(), np.array(published["burgers"].uncertainty)
+    def in_precision(kind):
+        values = [full_rows(X.astype(kind), y.astype(kind), support) for support in selection.path.supports]
+        return np.array(values)/np.min(values)
+    printed = np.array(published["burgers"].uncertainty)
+    return selection.uncertainty, in_precision("float32"), in_precision("float64"), printed
 
 
 def test_burgers_uncertainty_is_that_of_all_rows_in_double_precision(burgers_uncertainty):
@@ -128,7 +136,10 @@ def test_burgers_uncertainty_is_that_of_all_rows_in_double_precision(burgers_unc
     np.testing.assert_allclose(ours, double, rtol=1e-9)
 
 
-@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the published order of float32 sums is that of a processor of the x86 family")
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"),
+    reason="the published order of float32 sums is that of a processor of the x86 family",
+)
 def test_burgers_printed_digits_are_those_of_a_float32_gram_matrix(reference):
     "Kernels for other processors add in another order, so those for the authors' kind are asked for."
     code = """
@@ -138,13 +149,17 @@ X, y = here.system_of(pathlib.Path(sys.argv[1]), "burgers")
 supports = here.best_subsets(here.LinearSystem(X, y)).supports
 print(*(here.full_rows(X.astype("float32"), y.astype("float32"), support) for support in supports))
 """
-    done = subprocess.run([sys.executable, "-c", code, str(reference)], cwd=Path(__file__).parent, env=os.environ | {"OPENBLAS_CORETYPE": "Haswell"}, capture_output=True, text=True, check=True)
+    here, kernels = Path(__file__).parent, os.environ | {"OPENBLAS_CORETYPE": "Haswell"}
+    command = [sys.executable, "-c", code, str(reference)]
+    done = subprocess.run(command, cwd=here, env=kernels, capture_output=True, text=True, check=True)
     single = np.array(list(map(float, done.stdout.split())))
     np.testing.assert_allclose(single/single.min(), published["burgers"].uncertainty, rtol=slack)
 
 
 def test_burgers_uncertainty(burgers_uncertainty):
-    "Sizes 1 and 2 agree to 1e-6; beyond, by no more than float32 moves the same formula (1e-6 at size 3, 1.4e-5 at 6, 8e-5 at 8)."
+    """Sizes 1 and 2 agree to 1e-6; beyond, by no more than float32 moves the same formula.
+
+    That is 1e-6 at size 3, 1.4e-5 at 6, 8e-5 at 8."""
     ours, single, double, printed = burgers_uncertainty
     np.testing.assert_allclose(ours[:2], printed[:2], rtol=1e-6)
     assert (np.abs(ours/printed - 1) <= np.abs(single/double - 1) + slack).all()

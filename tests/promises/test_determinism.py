@@ -27,7 +27,7 @@ def spiral(points=32, frames=11):
     import xarray as xr
     from ubic import datasets, simulate
     x = -10 + 20*np.arange(points)/points
-    return simulate(SPIRAL, xr.Dataset({n: (("x", "y"), u) for n, u in datasets._spiral(x[:, None], x).items()}, {"x": x, "y": x}), np.arange(frames)/20)
+    return simulate(SPIRAL, xr.Dataset({n: (("x", "y"), u) for n, u in datasets.spiral_start(x[:, None], x).items()}, {"x": x, "y": x}), np.arange(frames)/20)
 
 
 def fields():

@@ -80,7 +80,7 @@ def pages():
             return axes
     def whole(*names): return lambda folder: [(folder/name).read_bytes() for name in names]
     def draw(folder, version):
-        with redirect_stderr(io.StringIO()): cli._draw(Drawn(version), folder/"figure.png")
+        with redirect_stderr(io.StringIO()): cli.draw(Drawn(version), folder/"figure.png")
     def results(folder, version):
         recipes.results, recipes.snapshot = (lambda name: pd.DataFrame({"a": np.arange(9.0) + version})), (lambda name: {"u": np.random.default_rng(version).random(99)})
         recipes.save_results("ks", folder)
@@ -100,7 +100,7 @@ def caches():
             os.environ["UBIC_CACHE"] = str(folder)
             return numbers(make(folder))
         return Cache(run)
-    def frames(folder): return datasets._cached_frames(folder/"toy.npy", lambda: (np.arange(600.0) + j for j in range(20)), (20, 600), float, True)
+    def frames(folder): return datasets.cached_frames(folder/"toy.npy", lambda: (np.arange(600.0) + j for j in range(20)), (20, 600), float, True)
     like = sampling.likelihood(__import__("ubic").LinearSystem(np.random.default_rng(0).random((50, 3)), np.arange(50.0)))
     def chains(folder): return [chain["coef"] for chain in sampling.sampled("toy", like, {}, chain=lambda seed: {"coef": np.random.default_rng(seed).random((900, 3))}, chains=3)]
     return {"dataset": here(lambda folder: datasets.burgers().u), "frames": here(frames), "chains": here(chains)}

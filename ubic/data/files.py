@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import renamed_argument, as_names, shown
+from ..ground.checks import Advice, Argument, ArgumentError, renamed_argument, as_names, shown
 from ubic.ground.storage import (
     RESULT_MEMBER, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
     write_atomically,
@@ -123,9 +123,10 @@ def save_field(
 def _read(path, chunks):
     "The content of a file: a Dataset, or a mapping from names to arrays."
     kind = kind_of_file(path)
-    if kind not in READERS: raise ValueError(f"`path` is {str(path)!r}; files of kind {', '.join(READERS)} can be read.")
+    if kind not in READERS:
+        raise ArgumentError("path", f"is {str(path)!r}", f"files of kind {', '.join(READERS)} can be read")
     put_back(path)
-    if not os.path.exists(path): raise ValueError(f"`path` is {str(path)!r}; there is no such file.")
+    if not os.path.exists(path): raise ArgumentError("path", f"is {str(path)!r}", "there is no such file")
     if kind != ".zarr": check_no_folder(path)
     options = {} if chunks is None else {"chunks": check_chunks(chunks, kind)}
     with reading(path), own_warnings_only():
@@ -144,7 +145,7 @@ def _new_names(names, rename):
     if not isinstance(rename, Mapping) or not all(isinstance(n, str) and n for n in (*rename, *rename.values())):
         raise TypeError(f"`rename` is {rename!r}; give a mapping from names in the file to names in the field, such as {{'usol': 'u'}}.")
     missing = [n for n in rename if n not in names]
-    if missing: raise ValueError(f"`rename` mentions {missing}; the file has {shown(sorted(names))}.")
+    if missing: raise ArgumentError("rename", f"mentions {missing}", f"the file has {shown(sorted(names))}")
     custom = [_ALIASES.get(n, n) for n in names if n not in rename] + list(rename.values())
     return {n: rename.get(n) or (_ALIASES[n] if n in _ALIASES and custom.count(_ALIASES[n]) == 1 else n) for n in names}
 
@@ -162,32 +163,45 @@ def _check_lines(arrays, names, coords, dims):
     "Raise if coordinates that are needed are there as grids only."
     grids = {names[n]: np.shape(a) for n, a in arrays.items() if names[n] in AXES and names[n] not in coords and np.size(a) > 1}
     if not grids.keys() & set(dims or ("x", "t")): return
-    raise ValueError(f"`path` has {' and '.join(f'{d} of shape {shape}' for d, shape in grids.items())}, as from a meshgrid; coordinates must be one-dimensional, so keep of each the line along its own axis.")
+    shapes = " and ".join(f"{d} of shape {shape}" for d, shape in grids.items())
+    remedy = "coordinates must be one-dimensional, so keep of each the line along its own axis"
+    raise ArgumentError("path", f"has {shapes}, as from a meshgrid", remedy)
 
 # %% ../../nbs/03_data/04_files.ipynb #7abe96e3
 def _guess_dims(shape, coords):
     "The only order of the axes that gives this shape; None if there is none, an error if there are several."
     fits = [p for p in permutations([d for d in AXES if d in coords]) if tuple(len(coords[d]) for d in p) == shape]
-    if len(fits) > 1: raise ValueError(f"`dims` is needed: an array of shape {shape} fits {' and '.join(map(str, fits[:2]))}; name the axes in order.")
+    if len(fits) > 1:
+        orders = " and ".join(map(str, fits[:2]))
+        raise ArgumentError("dims", f"is needed: an array of shape {shape} fits {orders}", "name the axes in order")
     return fits[0] if fits else None
 
 def _choose(variables, names):
     "The unknowns asked for, by the names they have in the file or get in the field."
     wanted = as_names("variables", variables)
     missing = [n for n in wanted if n not in names and n not in names.values()]
-    if missing: raise ValueError(f"`variables` mentions {missing}; the file has {shown(sorted(names))}.")
-    if all(names.get(n, n) in AXES for n in wanted): raise ValueError(f"`variables` is {list(wanted)}, which names no unknown; name at least one, or leave it out for all.")
+    if missing: raise ArgumentError("variables", f"mentions {missing}", f"the file has {shown(sorted(names))}")
+    if all(names.get(n, n) in AXES for n in wanted):
+        remedy = "name at least one, or leave it out for all"
+        raise ArgumentError("variables", f"is {list(wanted)}, which names no unknown", remedy)
     return [names.get(n, n) for n in wanted]
 
 # %% ../../nbs/03_data/04_files.ipynb #3fa598cd
+def _no_unknowns(arrays, coords, passed, missing):
+    "The error that a bag of arrays holds no unknowns, or not those asked for."
+    shapes, lengths = shown({n: a.shape for n, a in arrays.items()}), shown({d: len(c) for d, c in coords.items()})
+    inside = "what is inside structures and cells is read when it is saved as arrays of its own"
+    others = f" (passed over: {shown(list(passed))}; {inside})" if passed else ""
+    found = f"has arrays {shapes} and coordinates {lengths}{others}, from which {missing or 'no'} unknowns can be made"
+    return ArgumentError("path", found, Advice("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
+
 def _bag_to_dataset(arrays, variables, dims, coords, passed=()):
     "Named arrays and coordinates as a Dataset."
     def fits(array): return array.ndim == len(dims) if dims else _guess_dims(array.shape, coords)
     if variables is None: variables = [n for n, a in arrays.items() if fits(a)]
     missing = [n for n in variables if n not in arrays]
     if missing or not variables:
-        raise ValueError(f"`path` has arrays {shown({n: a.shape for n, a in arrays.items()})} and coordinates {shown({d: len(c) for d, c in coords.items()})}{f' (passed over: {shown(list(passed))}; what is inside structures and cells is read when it is saved as arrays of its own)' if passed else ''}, "
-                         f"from which {missing or 'no'} unknowns can be made; give `dims`, `rename`, or coordinates such as x=....")
+        raise _no_unknowns(arrays, coords, passed, missing)
     axes = {n: dims or _guess_dims(arrays[n].shape, coords) for n in variables}
     return xr.Dataset({n: (name_axes(arrays[n].shape, coords, axes[n]), arrays[n]) for n in variables}, coords=coords)
 
@@ -210,7 +224,10 @@ def _check_complete_grid(places, levels):
     def point(place): return ", ".join(f"{d} = {level[i]:g}" for (d, level), i in zip(levels.items(), place))
     sizes, total = " × ".join(f"{len(level)} {d}" for d, level in levels.items()), int(np.prod([len(level) for level in levels.values()], dtype=object))
     again = (np.diff(places) == 0).all(axis=0)
-    if again.any(): raise ValueError(f"`path` has {again.sum()} row(s) for points that have a row already, the first at {point(places[:, np.argmax(again)])}; keep one of them, or, if another column is an axis, name it with rename={{'column': 'y'}}.")
+    if again.any():
+        found = f"has {again.sum()} row(s) for points that have a row already, the first at {point(places[:, np.argmax(again)])}"
+        remedy = ["keep one of them, or, if another column is an axis, name it with ", Argument("rename", "{'column': 'y'}")]
+        raise ArgumentError("path", found, remedy)
     rest, wanted = np.arange(places.shape[1] + 1), []
     for level in reversed(levels.values()):
         wanted.insert(0, rest % len(level))
@@ -224,8 +241,13 @@ def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
     numbers = pd.to_numeric(column, errors="coerce")
     bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
-    if bad.any(): raise ValueError(f"`{name}` has {bad.sum()} cell(s) that are no numbers, the first {shown(str(column[bad.idxmax()]))} in row {bad.idxmax() + 1} below the header; {'give numbers there' + ', such as seconds since the start'*(name == 't') if name in AXES else 'correct them, or leave the column out with variables=[...]'}.")
-    return numbers.to_numpy()
+    if not bad.any(): return numbers.to_numpy()
+    first = bad.idxmax()
+    where = f"the first {shown(str(column[first]))} in row {first + 1} below the header"
+    example = ", such as seconds since the start" if name == "t" else ""
+    remedy = ["correct them, or leave the column out with ", Argument("variables", "[...]")]
+    if name in AXES: remedy = f"give numbers there{example}"
+    raise ArgumentError("", f"`{name}` has {bad.sum()} cell(s) that are no numbers, {where}", remedy)
 
 def _on_grid(table, names, variables):
     "A long table, one row for each point, as a Dataset, under new names."
@@ -233,7 +255,8 @@ def _on_grid(table, names, variables):
     axes, unknowns = [d for d in AXES if d in table], [n for n in table if n not in AXES] if variables is None else [n for n in variables if n not in AXES]
     if not table.columns.is_unique: raise ValueError(f"`rename` gives the columns the names {list(table)}; every column needs its own.")
     if "t" not in axes or len(axes) < 2 or not unknowns:
-        raise ValueError(f"`path` has the columns {shown(there)}; a table needs t, x (and y, z) and unknowns: name them with rename={{'column': 'x', ...}}.")
+        remedy = "a table needs t, x (and y, z) and unknowns: name them with "
+        raise ArgumentError("path", f"has the columns {shown(there)}", [remedy, Argument("rename", "{'column': 'x', ...}")])
     columns = {n: _as_numbers(n, table[n]) for n in [*axes, *unknowns]}
     levels, places = zip(*(_levels(columns[d]) for d in axes))
     order = np.lexsort(places[::-1])
@@ -275,7 +298,9 @@ def _check_alike(field):
     dims = [d for d in AXES if d in field.dims]
     whole = [n for n, u in field.data_vars.items() if set(u.dims) == set(dims)]
     strange = [n for n in field.data_vars if n not in whole]
-    if strange and whole and {"x", "t"} <= set(dims): raise ValueError(f"`{strange[0]}` has axes {field[strange[0]].dims}; every unknown and every known field must have all of {tuple(dims)}: leave it out with variables={shown(whole)}.")
+    if not (strange and whole and {"x", "t"} <= set(dims)): return
+    needs = f"every unknown and every known field must have all of {tuple(dims)}: leave it out with "
+    raise ArgumentError("", f"`{strange[0]}` has axes {field[strange[0]].dims}", [needs, Argument("variables", shown(whole))])
 
 # %% ../../nbs/03_data/04_files.ipynb #0e07432b
 def load(

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import check_whole, shown, warn
+from ..ground.checks import ArgumentError, check_whole, shown, warn
 from ..ground.storage import MOST_COMPRESSION, brief_reason, check_claim, check_room, read_npy, read_npz
 
 # %% ../../nbs/03_data/03_readers.ipynb #0b60f562
@@ -232,7 +232,7 @@ READERS = {".nc": _read_nc, ".zarr": _read_zarr, ".npz": read_npz, ".npy": read_
 # %% ../../nbs/03_data/03_readers.ipynb #dc0c7541
 def check_chunks(chunks, kind):
     "What Dask can be told about chunks, for files that can be read in parts."
-    if kind not in (".nc", ".zarr"): raise ValueError(f"`chunks` is {chunks!r}, but {kind} files are read whole; save the field as .zarr or .nc first.")
+    if kind not in (".nc", ".zarr"): raise ArgumentError("chunks", f"is {chunks!r}, but {kind} files are read whole", "save the field as .zarr or .nc first")
     need("dask.array", '"ubic[dask]"')
     if isinstance(chunks, Mapping): return {d: check_whole(f"chunks[{d!r}]", n, 1) for d, n in chunks.items()}
     if chunks != "auto": raise TypeError(f"`chunks` is {chunks!r}; give 'auto', or a mapping from axes to points in a chunk such as {{'t': 10}}.")

@@ -22,7 +22,7 @@ from pkgutil import walk_packages
 from typing import get_args
 import numpy as np
 from .runtime import need
-from .checks import shown
+from .checks import ArgumentError, shown
 from .storage import RESULT_MEMBER, as_path, read_npz, reading, write_atomically
 
 # %% ../../nbs/01_ground/05_results.ipynb #a782d5a3
@@ -251,7 +251,7 @@ _FORMAT = 1
 def check_npz(path):
     path = as_path(path)
     if path.suffix.lower() == ".npz": return path
-    raise ValueError(f"`path` is {str(path)!r}; a result is saved as .npz.")
+    raise ArgumentError("path", f"is {str(path)!r}", "a result is saved as .npz")
 
 # %% ../../nbs/01_ground/05_results.ipynb #a9df27ff
 def save_result(

@@ -13,7 +13,7 @@ import hashlib, os, platform, re, secrets, shutil, time, warnings, zipfile, zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 import numpy as np
-from .checks import UbicWarning
+from .checks import ArgumentError, ArgumentTypeError, UbicWarning
 
 # %% ../../nbs/01_ground/04_storage.ipynb #79026ea0
 THIS_HOST, _PART = hashlib.sha256(platform.node().encode()).hexdigest()[:8], re.compile(r"\.ubic-(\w+)-(\d{1,9})-\w+\.part")
@@ -65,22 +65,22 @@ def put_back(path):
 # %% ../../nbs/01_ground/04_storage.ipynb #11fb4508
 def as_path(path, name="path"):
     "A path, or a sentence."
-    if path == "": raise ValueError(f"`{name}` is empty; give the name of a file.")
+    if path == "": raise ArgumentError(name, "is empty", "give the name of a file")
     try: return Path(path)
-    except TypeError: raise TypeError(f"`{name}` is {path!r}; give the name of a file.") from None
+    except TypeError: raise ArgumentTypeError(name, f"is {path!r}", "give the name of a file") from None
 
 def system_reason(error): return os.strerror(error.errno) if error.errno else brief_reason(error)
 
-def unwritten(path, error):
-    said = type(error)(f"`path` is {str(path)!r}, which cannot be written ({system_reason(error)}); choose another place, or make room there.")
-    said.errno = error.errno
+def unwritten(path, error, name="path"):
+    said = type(error)(f"`{name}` is {str(path)!r}, which cannot be written ({system_reason(error)}); choose another place, or make room there.")
+    said.errno, said.path = error.errno, path
     return said
 
 # %% ../../nbs/01_ground/04_storage.ipynb #11fb4509
 @contextmanager
 def in_place_of(path):
     "A name beside a path; what is written under it takes the place of the path if nothing goes wrong."
-    if not path.parent.is_dir(): raise ValueError(f"`path` is {str(path)!r}, but there is no folder {str(path.parent)!r}; make it first.")
+    if not path.parent.is_dir(): raise ArgumentError("path", f"is {str(path)!r}, but there is no folder {str(path.parent)!r}", "make it first")
     _sweep(path.parent)
     part = path.with_name(f".ubic-{THIS_HOST}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
@@ -93,7 +93,7 @@ def in_place_of(path):
 def check_no_folder(path):
     "A path that is no folder."
     path = as_path(path)
-    if path.is_dir(): raise ValueError(f"`path` is {str(path)!r}, which is a folder; give the name of a file.")
+    if path.is_dir(): raise ArgumentError("path", f"is {str(path)!r}, which is a folder", "give the name of a file")
     return path
 
 def write_atomically(
@@ -194,7 +194,9 @@ def reading(path, *passing):
     except Exception as error:
         if isinstance(error, (ImportError, *passing)) and not isinstance(error, Unreadable): raise
         reason = brief_reason(error)
-        raise ValueError(f"`path` {str(path)!r} cannot be read as {kind_of_file(path)}: {reason}{'' if '; ' in reason else '; see whether it is whole, and of that kind'}.") from error
+        found = f"{str(path)!r} cannot be read as {kind_of_file(path)}: {reason}"
+        remedy = "" if "; " in reason else "see whether it is whole, and of that kind"
+        raise ArgumentError("path", found, remedy) from error
 
 # %% ../../nbs/01_ground/04_storage.ipynb #f921fc87
 def cache_folder() -> Path:

@@ -11,16 +11,19 @@ __all__ = ['published', 'refit_settings', 'published_refits', 'published_noise',
 # %% ../../nbs/09_paper/03_published.ipynb #af6d5962
 from importlib.resources import files
 import pandas as pd
+from ..ground.checks import ArgumentError
 
 # %% ../../nbs/09_paper/03_published.ipynb #7c1e03aa
 def published_numbers() -> pd.DataFrame: # one row for each number, as text
     "Every published number, with its source and the tolerance that is claimed."
-    with files("ubic").joinpath("published.csv").open(encoding="utf-8") as file: return pd.read_csv(file, dtype=str, keep_default_na=False)
+    with files("ubic").joinpath("published.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 _numbers = published_numbers()
 
 # %% ../../nbs/09_paper/03_published.ipynb #7c1e03ae
-def _value(text): # a truth value, a number or a word
+def _value(text):
+    "A truth value, a number or a word."
     if text in ("True", "False"): return text == "True"
     for kind in (int, float):
         try: return kind(text)
@@ -32,27 +35,44 @@ def published_table(
     *index: str, # names of the levels of the index
 ) -> pd.DataFrame: # a column for each quantity
     "The published numbers of one experiment."
-    known, rows, cells = _numbers["experiment"].unique(), _numbers[_numbers["experiment"] == experiment], {}
-    if rows.empty: raise ValueError(f"`experiment` must be one of {', '.join(known)}, found {experiment!r}.")
-    places = [name if name in rows else "key" for name in index]
-    for *place, quantity, value in rows[[*places, "quantity", "value"]].itertuples(index=False): cells.setdefault(tuple(map(_value, place)), {})[quantity] = _value(value)
-    return pd.DataFrame([dict(zip(index, place)) | found for place, found in cells.items()]).set_index(list(index))
+    rows = _numbers[_numbers["experiment"] == experiment]
+    if rows.empty:
+        known = ", ".join(_numbers["experiment"].unique())
+        raise ArgumentError("experiment", f"must be one of {known}, found {experiment!r}")
+    places, cells = [name if name in rows else "key" for name in index], {}
+    for *place, quantity, value in rows[[*places, "quantity", "value"]].itertuples(index=False):
+        cell = cells.setdefault(tuple(map(_value, place)), {})
+        cell[quantity] = _value(value)
+    found = [dict(zip(index, place)) | cell for place, cell in cells.items()]
+    return pd.DataFrame(found).set_index(list(index))
 
 # %% ../../nbs/09_paper/03_published.ipynb #05353098
 published = published_table("denoising", "dataset", "target", "denoised")
 
 # %% ../../nbs/09_paper/03_published.ipynb #4e891e8c
+_wide = dict(tau=1e-6, tauhat=5, derivative_order=4)
+
 refit_settings = {
-    "burgers": {"denoised_weak_form": dict(divisor=3.5, accuracy=4), "convolutional_weak_form": dict(derivative_order=5)},
-    "kdv": {"denoised_weak_form": dict(divisor=3.5, accuracy=4), "convolutional_weak_form": dict(tau=1e-6, tauhat=5, derivative_order=4)},
-    "ks": {"denoised_weak_form": dict(divisor=10.5, accuracy=2), "convolutional_weak_form": dict(tau=1e-6, tauhat=5, derivative_order=4)},
+    "burgers": {
+        "denoised_weak_form": dict(divisor=3.5, accuracy=4),
+        "convolutional_weak_form": dict(derivative_order=5),
+    },
+    "kdv": {
+        "denoised_weak_form": dict(divisor=3.5, accuracy=4),
+        "convolutional_weak_form": _wide,
+    },
+    "ks": {
+        "denoised_weak_form": dict(divisor=10.5, accuracy=2),
+        "convolutional_weak_form": _wide,
+    },
 }
 
 published_refits = published_table("refits", "dataset", "method", "denoised")
 
 # %% ../../nbs/09_paper/03_published.ipynb #617f2bb3
 published_noise = published_table("noise", "dataset", "denoised", "noise")
-published_noise.insert(0, "tau0", ["P85" if name == "kdv" else "P75" for name, *_ in published_noise.index])
+_thresholds = ["P85" if name == "kdv" else "P75" for name, *_ in published_noise.index]
+published_noise.insert(0, "tau0", _thresholds)
 
 # %% ../../nbs/09_paper/03_published.ipynb #9af58fc7
 published_gamma = published_table("gamma", "dataset", "target")
@@ -62,25 +82,41 @@ published_sensitivity = published_table("sensitivity", "dataset", "target")
 
 # %% ../../nbs/09_paper/03_published.ipynb #f58755e4
 published_splits = published_table("splits", "dataset", "splits")
-published_split_curves = {key: curve.dropna().tolist() for key, curve in published_table("split_curves", "dataset", "splits").iterrows()}
+_split_curves = published_table("split_curves", "dataset", "splits")
+published_split_curves = {key: curve.dropna().tolist() for key, curve in _split_curves.iterrows()}
 
 # %% ../../nbs/09_paper/03_published.ipynb #5748423b
 pinn_parts = {
-    "burgers": dict(train={"x": slice(129), "t": slice(51)}, validation={"x": slice(129, None), "t": slice(51, None)}),
-    "kdv": dict(train={"x": slice(0, None, 2), "t": slice(251, None)}, validation={"x": slice(1, None, 2), "t": slice(251)}),
-    "ks": dict(train={"x": slice(513), "t": slice(126)}, validation={"x": slice(513, None), "t": slice(126, None)}),
+    "burgers": {
+        "train": {"x": slice(129), "t": slice(51)},
+        "validation": {"x": slice(129, None), "t": slice(51, None)},
+    },
+    "kdv": {
+        "train": {"x": slice(0, None, 2), "t": slice(251, None)},
+        "validation": {"x": slice(1, None, 2), "t": slice(251)},
+    },
+    "ks": {
+        "train": {"x": slice(513), "t": slice(126)},
+        "validation": {"x": slice(513, None), "t": slice(126, None)},
+    },
 }
 
 published_pinn = published_table("pinn", "dataset", "size")
 
 # %% ../../nbs/09_paper/03_published.ipynb #59973cee
-published_curves = {(*key, str(quantity), denoised): curve.tolist()
-                    for (*key, denoised), table in published_table("curves", "dataset", "target", "denoised", "size").groupby(["dataset", "target", "denoised"], sort=False)
-                    for quantity, curve in table.dropna(axis=1).items()}
+_places = ["dataset", "target", "denoised"]
+_experiments = published_table("curves", *_places, "size").groupby(_places, sort=False)
+
+published_curves = { # (dataset, unknown, quantity, whether denoised) → a value for each size
+    (*key, str(quantity), denoised): curve.tolist()
+    for (*key, denoised), table in _experiments
+    for quantity, curve in table.dropna(axis=1).items()
+}
 
 # %% ../../nbs/09_paper/03_published.ipynb #b05b85b2
 published_starts = published_table("starts", "dataset", "constants")
-published_starts.insert(0, "program", ["Feyn" if key == ("burgers", "refined") else "PySR" for key in published_starts.index])
+_programs = ["Feyn" if key == ("burgers", "refined") else "PySR" for key in published_starts.index]
+published_starts.insert(0, "program", _programs)
 published_starts["used"] = published_starts.index.get_level_values("constants") == "refined"
 
 # %% ../../nbs/09_paper/03_published.ipynb #909418f1

@@ -12,7 +12,7 @@ from numbers import Real
 from pathlib import Path
 import numpy as np
 import pandas as pd
-from ..ground.checks import shown
+from ..ground.checks import ArgumentError, shown
 from ..ground.storage import as_path, fingerprint, write_atomically
 from ..language.terms import latex
 from ..data.field import is_chunked, plot_field
@@ -214,10 +214,11 @@ _browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrome-sta
 
 def _browser(): return next(filter(None, map(shutil.which, _browsers)), None)
 
-def check_report_kind(path): # a report can be made of this kind
-    path = as_path(path)
-    if path.suffix.lower() not in (".html", ".htm", ".pdf"): raise ValueError(f"`path` is {str(path)!r}; the name of a report ends in .html or .pdf.")
-    if path.suffix.lower() == ".pdf" and _browser() is None: raise OSError(f"`path` is {str(path)!r}, but a PDF is printed by Chrome, Chromium or Edge, and none was found; write .html, and print that from any browser.")
+def check_report_kind(path, name="path"): # a report can be made of this kind
+    path = as_path(path, name)
+    if path.suffix.lower() not in (".html", ".htm", ".pdf"):
+        raise ArgumentError(name, f"is {str(path)!r}", "the name of a report ends in .html or .pdf")
+    if path.suffix.lower() == ".pdf" and _browser() is None: raise OSError(f"`{name}` is {str(path)!r}, but a PDF is printed by Chrome, Chromium or Edge, and none was found; write .html, and print that from any browser.")
     return path
 
 def check_report(

@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 from tqdm import tqdm
 from ..ground.runtime import patch_to
-from ..ground.checks import UbicWarning, check_whole
+from ..ground.checks import Advice, Argument, ArgumentError, Sentence, UbicWarning, check_whole
 from ..ground.storage import as_path
 from ..ground.results import Result
 from ..language.terms import parse_term
@@ -113,8 +113,8 @@ def _doubted(selections, candidates, data): # equations that the verdict cannot 
     pdes = [chosen | pde for *_, pde in fitted if pde]
     listed = lambda able: "; ".join(f"{one.path.system.target}: {', '.join(map(str, terms))}" for one, terms, pde in fitted if bool(pde) is able)
     told = [f"Among the competitors are the rivals of the verdict: {listed(True)}."] if pdes else []
-    if listed(False): told.append(f"Not run, because there is no fit of them to these data, are the rivals {listed(False)}; give them as `competitors`, with coefficients.")
-    if len(rivals) > len(fitted): told.append(f"Of the {len(rivals)} rivals of the verdict only {len(pdes)} were run; give the others as `competitors`.")
+    if listed(False): told.append(Sentence(f"Not run, because there is no fit of them to these data, are the rivals {listed(False)}", Advice("competitors", "; give them as `competitors`, with coefficients"), "."))
+    if len(rivals) > len(fitted): told.append(Sentence(f"Of the {len(rivals)} rivals of the verdict only {len(pdes)} were run", Advice("competitors", "; give the others as `competitors`"), "."))
     return [pde for pde in pdes if _key(pde) not in known], told
 
 # %% ../../nbs/07_trial/09_validation.ipynb #d2f64b0c
@@ -193,7 +193,7 @@ def _missing(pde): # unknowns that occur without having an equation
 
 def _runnable(candidates): # and what to say of those that cannot be run
     chosen, *others = candidates
-    if _missing(chosen): raise ValueError(f"`found` has no equation for {_missing(chosen)[0]}, which its PDE contains; discover all unknowns, or give with_='pinn'.")
+    if _missing(chosen): raise ArgumentError("found", f"has no equation for {_missing(chosen)[0]}, which its PDE contains", ["discover all unknowns, or give ", Argument("with_", "'pinn'")])
     return [chosen, *(pde for pde in others if not _missing(pde))], tuple(f"{_named(pde)} cannot be run, as there is no equation for {_missing(pde)[0]}." for pde in others if _missing(pde))
 
 # %% ../../nbs/07_trial/09_validation.ipynb #1c0d9c67

@@ -36,26 +36,45 @@ class SubsetPath(Result):
 
     def table(self) -> pd.DataFrame:
         "One row per size: its terms, and the share of the target left unexplained."
-        rows = {"terms": [", ".join(map(str, self.terms(k))) for k in range(len(self.supports))],
-                "unexplained": self.rss/np.sum(self.system.R[:, -1]**2)}
-        return pd.DataFrame(rows, index=pd.Index(self.sizes, name="size"))
-
-    def _repr_html_(self): return f"<p>{escape(repr(self))}</p>" + self.table().to_html()
+        terms = [", ".join(map(str, self.terms(k))) for k in range(len(self.supports))]
+        unexplained = self.rss/np.sum(self.system.R[:, -1]**2)
+        index = pd.Index(self.sizes, name="size")
+        return pd.DataFrame({"terms": terms, "unexplained": unexplained}, index=index)
 
     def __repr__(self):
-        how = "exact" if self.exact else f"gap at most {max(self.certificate['gap']):.2%}" if "gap" in self.certificate else "heuristic"
-        return f"SubsetPath({self.system.target}: sizes {self.sizes[0]} to {self.sizes[-1]} of {self.system.p} candidates, {self.solver}, {how})"
+        sizes, p = self.sizes, self.system.p
+        searched = f"{self.system.target}: sizes {sizes[0]} to {sizes[-1]} of {p} candidates"
+        return f"SubsetPath({searched}, {self.solver}, {_sureness(self)})"
+
+    def _repr_html_(self):
+        "The line and the table, for a notebook."
+        return f"<p>{escape(repr(self))}</p>" + self.table().to_html()
+
+def _sureness(path):
+    "How sure it is that the subsets of a path are the best, in words."
+    if path.exact: return "exact"
+    if "gap" in path.certificate: return f"gap at most {max(path.certificate['gap']):.2%}"
+    return "heuristic"
 
 # %% ../../nbs/05_search/01_paths.ipynb #c637f0c6
 @njit(cache=True, nogil=True)
-def dot_product(a, b):
+def dot_product(
+    a, # vector
+    b, # vector of the same length
+):
+    "Scalar product, summed in the order of the entries."
     total = 0.0
     for i in range(len(a)): total += a[i]*b[i]
     return total
 
 # %% ../../nbs/05_search/01_paths.ipynb #91161476
 @njit(cache=True, nogil=True)
-def project_out(source, j, first, into):
+def project_out(
+    source, # vectors, one per row
+    j, # whose direction is removed
+    first, # rows before this one are left alone
+    into, # where the result goes
+):
     "Write rows `first`… of `source`, with the direction of row `j` removed, to `into`."
     norm = dot_product(source[j], source[j])
     for r in range(first, len(source)):
@@ -64,9 +83,15 @@ def project_out(source, j, first, into):
 
 # %% ../../nbs/05_search/01_paths.ipynb #d9d973b9
 @njit(cache=True, nogil=True)
-def fit_subset_into(unit, support, coef): # fills in the coefficients for unit columns; the unexplained share
+def fit_subset_into(
+    unit, # columns of length one, one per row, the target last
+    support, # which of them
+    coef, # where the coefficients go
+):
+    "Fit the target by some columns; the unexplained share of it."
     size, rest = len(support), unit[-1].copy()
-    basis, triangle, coef[:] = np.zeros((size, unit.shape[1])), np.zeros((size, size)), 0
+    basis, triangle = np.zeros((size, unit.shape[1])), np.zeros((size, size))
+    coef[:] = 0
     for a in range(size):
         column = unit[support[a]].copy()
         for _ in range(2):
@@ -76,7 +101,8 @@ def fit_subset_into(unit, support, coef): # fills in the coefficients for unit c
                 column -= share*basis[c]
         length = np.sqrt(dot_product(column, column))
         if length < 1e-10: continue
-        triangle[a, a], basis[a] = length, column/length
+        triangle[a, a] = length
+        basis[a] = column/length
         coef[a] = dot_product(basis[a], rest)
         rest -= coef[a]*basis[a]
     for a in range(size - 1, -1, -1):
@@ -85,26 +111,47 @@ def fit_subset_into(unit, support, coef): # fills in the coefficients for unit c
     return dot_product(rest, rest)
 
 # %% ../../nbs/05_search/01_paths.ipynb #723263dc
-def fit_subset(unit, support): # coefficients for unit columns, and the unexplained share
+def fit_subset(
+    unit, # columns of length one, one per row, the target last
+    support, # which of them, as an array
+): # coefficients, and the unexplained share
+    "Fit the target by some columns."
     coef = np.zeros(len(support))
     return coef, fit_subset_into(unit, support, coef)
 
 # %% ../../nbs/05_search/01_paths.ipynb #fd064373
-def path_of(system, supports, **record):
-    lengths = np.linalg.norm(system.R, axis=0)
+def path_of(
+    system: LinearSystem,
+    supports, # column numbers, one subset per size
+    **record, # solver, exact and certificate of the path
+) -> SubsetPath:
+    "The path of some subsets, each fitted anew."
     supports = [np.sort(support) for support in supports]
+    lengths = np.linalg.norm(system.R, axis=0)
     fits = [fit_subset(system.unit, support) for support in supports]
     coef = [c*lengths[-1]/lengths[support] for support, (c, _) in zip(supports, fits)]
-    return SubsetPath(system, [tuple(map(int, s)) for s in supports], coef, np.array([share for _, share in fits])*lengths[-1]**2, **record)
+    rss = np.array([share for _, share in fits])*lengths[-1]**2
+    supports = [tuple(map(int, support)) for support in supports]
+    return SubsetPath(system, supports, coef, rss, **record)
 
 # %% ../../nbs/05_search/01_paths.ipynb #d4ed8705
-def dual_vectors(unit): # one vector per candidate, orthogonal to all other candidates
+def dual_vectors(
+    unit, # columns of length one, one per row, the target last
+) -> np.ndarray: # one vector per candidate, as rows
+    "For each candidate the vector that is orthogonal to all others and has the scalar product one with it."
     Q, R = np.linalg.qr(unit[:-1].T)
     return np.ascontiguousarray(np.linalg.solve(R, Q.T))
 
 # %% ../../nbs/05_search/01_paths.ipynb #763de966
 @njit(cache=True, nogil=True)
-def leave_out(dual, along, norms, free, j): # the growth of the squared residual
+def leave_out(
+    dual, # vectors of the candidates, changed in place
+    along, # their scalar products with the target, likewise
+    norms, # their squared lengths, likewise
+    free, # which candidates are not left out yet, likewise
+    j, # the candidate to leave out
+):
+    "Leave a candidate out; the growth of the squared residual."
     for i in range(len(dual)):
         if free[i] and i != j:
             share = dot_product(dual[i], dual[j])/norms[j]
@@ -123,12 +170,17 @@ def plot_path(
     "Unexplained share of the target against the support size."
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(4.2, 2.8))
-    ax.semilogy(path.sizes, path.table()["unexplained"], **{"marker": "o", "color": "black", "label": path.system.target, **kw})
+    style = {"marker": "o", "color": "black", "label": path.system.target, **kw}
+    ax.semilogy(path.sizes, path.table()["unexplained"], **style)
     ax.set(xlabel="support size", ylabel="unexplained share")
     ax.set_xticks(path.sizes)
     return ax
 
 @patch_to(SubsetPath)
-def plot(self, ax=None, **kw):
+def plot(
+    self,
+    ax=None, # matplotlib axes; new ones when absent
+    **kw, # to `ax.semilogy`
+):
     "Unexplained share of the target against the support size."
     return plot_path(self, ax, **kw)

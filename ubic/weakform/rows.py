@@ -265,7 +265,7 @@ class GridRows(Rows):
         numbers = self.numbers(tile)[self.taken(tile)]
         return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers)
 
-# %% ../../nbs/04_weakform/04_rows.ipynb #b1e12b1a
+# %% ../../nbs/04_weakform/04_rows.ipynb #049c1a06
 @patch_to(GridRows)
 def centers(self, tile):
     "The centers of the boxes of a tile, as places in the part that it reads."

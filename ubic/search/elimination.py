@@ -10,7 +10,7 @@ __all__ = ['best_addition', 'forward_order', 'independent_candidates', 'eliminat
 import numpy as np
 from ..ground.compiled import njit
 from ubic.search.paths import (
-    dot_product, dual_vectors, fit_subset, fit_subset_into, leave_out, path_of, project_out,
+    Undecided, dot_product, dual_vectors, fit_subset, fit_subset_into, leave_out, path_of, project_out,
 )
 
 # %% ../../nbs/05_search/02_elimination.ipynb #a0150e4c
@@ -49,6 +49,17 @@ def forward_order(
 
 # %% ../../nbs/05_search/02_elimination.ipynb #b237c4dc
 @njit(cache=True, nogil=True)
+def _cheapest(candidates):
+    "The candidate that costs least to leave out."
+    dual, along, norms, free = candidates
+    cheapest, least = -1, np.inf
+    for j in range(len(dual)):
+        if free[j] and along[j]**2 < least*norms[j]:
+            cheapest = j
+            least = along[j]**2/norms[j]
+    return cheapest
+
+@njit(cache=True, nogil=True)
 def _backward_order(dual, target):
     "All candidates, those that are left out first at the end."
     p = len(dual)
@@ -57,12 +68,10 @@ def _backward_order(dual, target):
     for j in range(p):
         along[j] = dot_product(dual[j], target)
         norms[j] = dot_product(dual[j], dual[j])
+    candidates = Undecided(dual, along, norms, free)
     for last in range(p - 1, -1, -1):
-        worst, least = -1, np.inf
-        for j in range(p):
-            if free[j] and along[j]**2 < least*norms[j]: worst, least = j, along[j]**2/norms[j]
-        order[last] = worst
-        leave_out(dual, along, norms, free, worst)
+        order[last] = _cheapest(candidates)
+        leave_out(candidates, order[last])
     return order
 
 # %% ../../nbs/05_search/02_elimination.ipynb #e66e7286

@@ -17,18 +17,20 @@ from ..weakform.system import LinearSystem
 from .paths import SubsetPath, dot_product, dual_vectors, fit_subset, leave_out, path_of
 from .elimination import better_subset, first_guess, forward_order, greedy_path
 from ubic.search.exact import (
-    count_groups, improvement_goal, independent_bases, optimality_gaps, project_decided, start_walk, undecided_at,
-    warn_of_gap,
+    count_groups, improvement_goal, independent_bases, optimality_gaps, pass_on, project_decided, start_walk,
+    undecided_at, warn_of_gap,
 )
 
 # %% ../../nbs/05_search/04_solvers.ipynb #1400c11f
 def _boxed(unit, best):
     "Matrix of the objective in δ, the value of δ that means zero, and the room between all candidates and `best`."
-    dual, (_, triangle) = dual_vectors(unit), np.linalg.qr(unit[:-1].T)
+    _, triangle = np.linalg.qr(unit[:-1].T)
     _, least = fit_subset(unit, np.arange(len(unit) - 1))
     room = 1.1*(best - least)
+    dual = dual_vectors(unit)
     lengths = np.sqrt(np.sum(dual**2, axis=1))
-    return triangle*lengths, -(dual @ unit[-1])/(lengths*np.sqrt(room)), room
+    zero = -(dual @ unit[-1])/(lengths*np.sqrt(room))
+    return triangle*lengths, zero, room
 
 # %% ../../nbs/05_search/04_solvers.ipynb #85910b33
 def _scip(matrix, zero, size, formulation, seconds):
@@ -41,9 +43,11 @@ def _scip(matrix, zero, size, formulation, seconds):
     shift = [model.addVar(lb=-1 - o, ub=1 - o) for o in zero] # δ minus the value that means zero
     rest = [model.addVar(lb=-1.1, ub=1.1) for _ in range(p)]
     total = model.addVar(lb=0, ub=1)
-    for z, g, o in zip(taken, shift, zero): _scip_switch(model, z, g, o, formulation)
+    for z, g, o in zip(taken, shift, zero):
+        _scip_switch(model, z, g, o, formulation)
     for row, r in zip(matrix, rest):
-        model.addCons(r == scip.quicksum(a*(g + o) for a, g, o in zip(row, shift, zero) if a))
+        products = (a*(g + o) for a, g, o in zip(row, shift, zero) if a)
+        model.addCons(r == scip.quicksum(products))
     model.addCons(scip.quicksum(r*r for r in rest) <= total)
     model.addCons(scip.quicksum(taken) <= size)
     model.setObjective(total)
@@ -108,23 +112,28 @@ def _program(unit, columns, support, solve, seconds):
     _, full = fit_subset(small, np.arange(len(columns)))
     if full >= improvement_goal(best): return support, best, True
     if seconds <= 0: return support, full, False
+    size = len(support)
     matrix, zero, room = _boxed(small, best)
-    found, bound, proven = solve(matrix, zero, len(support), seconds=seconds)
-    if len(found): support = better_subset(unit, support, _filled(unit, columns[found], len(support)))
+    found, bound, proven = solve(matrix, zero, size, seconds=seconds)
+    if len(found):
+        complete = _filled(unit, columns[found], size)
+        support = better_subset(unit, support, complete)
     return support, full + room*min(max(bound, 0), 1), proven
 
 # %% ../../nbs/05_search/04_solvers.ipynb #6eb79b13
 def _filled(unit, support, size):
     "A subset with the best terms added one by one up to a size."
     while len(support) < size:
-        others = [np.append(support, j) for j in range(len(unit) - 1) if j not in support]
-        support = better_subset(unit, *others)
+        others = [j for j in range(len(unit) - 1) if j not in support]
+        support = better_subset(unit, *(np.append(support, j) for j in others))
     return np.sort(support)
 
 # %% ../../nbs/05_search/04_solvers.ipynb #111cec8e
 def _check_choice(name, value, allowed):
     "Refuse a value that is not among those allowed."
-    if value not in allowed: raise ArgumentError(name, f"must be one of {', '.join(allowed)}, found {value!r}")
+    if value not in allowed:
+        choice = ", ".join(allowed)
+        raise ArgumentError(name, f"must be one of {choice}, found {value!r}")
 
 def mixed_integer(
     system: LinearSystem, # from a library, or made from anyone's matrices
@@ -136,8 +145,9 @@ def mixed_integer(
     "Best subsets by mixed-integer quadratic programs."
     _check_choice("engine", engine, _engines)
     _check_choice("formulation", formulation, ("miqp", "sos1"))
-    end, unit = perf_counter() + check_positive("time_limit", time_limit), system.unit
-    solve, name = partial(_engines[engine], formulation=formulation), f"{formulation} on {engine}"
+    end = perf_counter() + check_positive("time_limit", time_limit)
+    solve = partial(_engines[engine], formulation=formulation)
+    name, unit = f"{formulation} on {engine}", system.unit
     supports = [np.array(support) for support in greedy_path(system, max_size).supports]
     bases, outside = independent_bases(unit)
     bounds = np.full(max_size, outside)
@@ -174,8 +184,9 @@ def _group_to_decide(walk, d, price, goal):
     room = goal - walk.rss[d] - price*d
     walk.length[d] = 0
     if room <= 0: return
-    most = int(np.ceil(room/price))
-    found, length = count_groups(undecided_at(walk, d), walk.rss[d], walk.rss[d] + room, most, walk.group[d])
+    rss, most = walk.rss[d], int(np.ceil(room/price))
+    candidates = undecided_at(walk, d)
+    found, length = count_groups(candidates, rss, rss + room, most, walk.group[d])
     if found < most: walk.length[d] = length
 
 # %% ../../nbs/05_search/04_solvers.ipynb #03cef757
@@ -184,13 +195,13 @@ def _step_in_priced(walk, d, j, price):
     "Decide for a candidate, at a price."
     c, p = d + 1, walk.dual.shape[1]
     project_decided(walk, d, j)
-    value = dot_product(walk.primal[c, p], walk.primal[c, p]) + price*c
+    residual = walk.primal[c, p]
+    value = dot_product(residual, residual) + price*c
     if value < walk.best[0]:
         walk.best[0] = value
         walk.winner[:c] = walk.chosen[:c]
         walk.winner[c:] = -1
-    walk.dual[c], walk.along[c], walk.norms[c] = walk.dual[d], walk.along[d], walk.norms[d]
-    walk.rss[c], walk.turn[c] = walk.rss[d], 0
+    pass_on(walk, d)
     _group_to_decide(walk, c, price, improvement_goal(walk.best[0]))
 
 @njit(cache=True, nogil=True)
@@ -198,42 +209,46 @@ def _go_on_priced(walk, price, budget):
     "Walk on for so many steps; the number of steps made."
     steps = 0
     while walk.depth[0] >= 0 and steps < budget:
-        d = walk.depth[0]
-        if walk.turn[d] == walk.length[d] or walk.rss[d] + price*d >= improvement_goal(walk.best[0]):
+        d, goal = walk.depth[0], improvement_goal(walk.best[0])
+        if walk.turn[d] == walk.length[d] or walk.rss[d] + price*d >= goal:
             walk.depth[0] -= 1
             continue
-        j, c = walk.group[d, walk.turn[d]], d + 1
-        steps += 1
+        j = walk.group[d, walk.turn[d]]
         walk.turn[d] += 1
-        if c < len(walk.rss): _step_in_priced(walk, d, j, price)
-        walk.rss[d] += leave_out(walk.dual[d], walk.along[d], walk.norms[d], walk.free[d], j)
-        if c < len(walk.rss) and walk.length[c]: walk.depth[0] = c
+        steps += 1
+        deeper = d + 1 < len(walk.rss)
+        if deeper: _step_in_priced(walk, d, j, price)
+        walk.rss[d] += leave_out(undecided_at(walk, d), j)
+        if deeper and walk.length[d + 1]: walk.depth[0] = d + 1
     return steps
 
 # %% ../../nbs/05_search/04_solvers.ipynb #18c1eebe
 def _priced(unit, price, best, most_steps):
     "The best value at a price, its support, a lower bound of all values, and the steps made."
-    levels = min(len(unit) - 1, int(best/price) + 1) + 1
-    walk, steps = start_walk(unit, dual_vectors(unit), levels, best), 0
+    most_terms = min(len(unit) - 1, int(best/price) + 1)
+    walk = start_walk(unit, dual_vectors(unit), most_terms + 1, best)
+    steps = 0
     _group_to_decide(walk, 0, price, improvement_goal(best))
     while walk.depth[0] >= 0 and steps < most_steps:
         steps += _go_on_priced(walk, price, min(50, most_steps - steps))
     still_open = np.arange(walk.depth[0] + 1)
-    bound = min([walk.best[0], *(walk.rss[still_open] + price*still_open)])
-    return walk.best[0], walk.winner[walk.winner >= 0], bound, steps
+    bounds = walk.rss[still_open] + price*still_open
+    best, support = walk.best[0], walk.winner[walk.winner >= 0]
+    return best, support, min([best, *bounds]), steps
 
 # %% ../../nbs/05_search/04_solvers.ipynb #353b1457
 def _corners(rss):
     "Indices of the convex hull of a curve, from below."
     hull = []
     for k in range(len(rss)):
-        while len(hull) > 1 and _is_above(rss, hull[-2], hull[-1], k): hull.pop()
+        while len(hull) > 1 and _is_above(rss, *hull[-2:], k): hull.pop()
         hull.append(k)
     return hull
 
 def _is_above(rss, left, middle, right):
     "Whether a point of a curve is on or above the line through two others."
-    return (rss[middle] - rss[left])*(right - left) >= (rss[right] - rss[left])*(middle - left)
+    climb, climb_of_line = rss[middle] - rss[left], rss[right] - rss[left]
+    return climb*(right - left) >= climb_of_line*(middle - left)
 
 # %% ../../nbs/05_search/04_solvers.ipynb #a1e28950
 def _prices(rss):
@@ -242,7 +257,8 @@ def _prices(rss):
     hull = _corners(curve)
     slopes = -np.diff(curve[hull])/np.diff(hull)
     slopes = np.append(slopes, slopes[-1]/4)
-    return [float(np.sqrt(steep*flat)) for steep, flat in zip(slopes, slopes[1:]) if flat > 1e-15]
+    neighbors = zip(slopes, slopes[1:])
+    return [float(np.sqrt(steep*flat)) for steep, flat in neighbors if flat > 1e-15]
 
 # %% ../../nbs/05_search/04_solvers.ipynb #b8980286
 def l0bnb(
@@ -257,13 +273,17 @@ def l0bnb(
     sizes = np.arange(1, max_size + 1)
     bounds, steps = np.zeros(max_size), 0
     for price in prices:
-        value = min(fit_subset(unit, support)[1] + price*len(support) for support in supports)
+        shares = [fit_subset(unit, support)[1] for support in supports]
+        value = min(share + price*len(support) for share, support in zip(shares, supports))
         low = outside
         for columns in bases:
-            value, winner, bound, more = _priced(unit[[*columns, -1]], price, value, most_steps)
-            low, steps = min(low, bound), steps + more
+            small = unit[[*columns, -1]]
+            value, winner, bound, more = _priced(small, price, value, most_steps)
+            low = min(low, bound)
+            steps += more
             k = len(winner) - 1
-            if 0 <= k < max_size: supports[k] = better_subset(unit, supports[k], np.sort(columns[winner]))
+            if not 0 <= k < max_size: continue
+            supports[k] = better_subset(unit, supports[k], np.sort(columns[winner]))
         bounds = np.maximum(bounds, low - price*sizes)
     gap = optimality_gaps(unit, supports, bounds*(1 + 1e-12))
     record = {"gap": gap, "prices": prices, "visited": steps}

@@ -24,7 +24,9 @@ def bump(
     total = 0
     for k in range(d + 1):
         ways = (-1)**k*comb(d, k)*perm(order, k)*perm(order, d - k)
-        total = total + ways*right**max(order - k, 0)*left**max(order - d + k, 0)
+        lower_right = right**max(order - k, 0)
+        lower_left = left**max(order - d + k, 0)
+        total = total + ways*lower_right*lower_left
     return total
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #c6694a18
@@ -44,10 +46,11 @@ def _consistent(points, order, d, degree=12):
 def _band(size, points, order, d, step, centers):
     "Weights of the boxes around some centers along an axis: one row per box."
     weights = _consistent(points, order, d)*step/(points*step)**d
+    n = len(centers)
     columns = centers[:, None] + np.arange(-points, points + 1)
-    rows = np.repeat(np.arange(len(centers)), 2*points + 1)
+    rows = np.repeat(np.arange(n), 2*points + 1)
     places = rows, columns.ravel()
-    return sparse.csr_array((np.tile(weights, len(centers)), places), (len(centers), size))
+    return sparse.csr_array((np.tile(weights, n), places), (n, size))
 
 def contract(
     array: np.ndarray,
@@ -56,9 +59,10 @@ def contract(
     "Multiply an array by a matrix along every axis, those that shorten most first."
     def share_left(axis): return matrices[axis].shape[0]/matrices[axis].shape[1]
     for axis in sorted(range(array.ndim), key=share_left):
-        flat = np.moveaxis(array, axis, 0)
-        product = matrices[axis] @ flat.reshape(len(flat), -1)
-        array = np.moveaxis(product.reshape(-1, *flat.shape[1:]), 0, axis)
+        first = np.moveaxis(array, axis, 0)
+        product = matrices[axis] @ first.reshape(len(first), -1)
+        product = product.reshape(-1, *first.shape[1:])
+        array = np.moveaxis(product, 0, axis)
     return array
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #1761462d
@@ -72,7 +76,8 @@ class GridOfBoxes:
     ):
         self.dims, self.steps = list(steps), list(steps.values())
         self.sizes, self.box = [sizes[dim] for dim in steps], box
-        self.centers = centers or [np.arange(box[dim][0], sizes[dim] - box[dim][0]) for dim in steps]
+        def with_room(dim): return np.arange(box[dim][0], sizes[dim] - box[dim][0])
+        self.centers = centers or [with_room(dim) for dim in steps]
         self.bands = {} # (axis, derivative) → matrix
 
     def __len__(self): return int(np.prod([len(c) for c in self.centers]))
@@ -103,6 +108,7 @@ class GridOfBoxes:
 @patch_to(GridOfBoxes, as_property=True)
 def n_eff(self) -> float:
     "How many independent rows the boxes are worth."
-    widths = [points/np.sqrt(2*order + 3)*np.sqrt(2*np.pi) for points, order in self.box.values()]
+    deviations = [points/np.sqrt(2*order + 3) for points, order in self.box.values()]
+    widths = [deviation*np.sqrt(2*np.pi) for deviation in deviations]
     along = [max(1, len(c)/width) for c, width in zip(self.centers, widths)]
     return max(2.0, float(np.prod(along)))

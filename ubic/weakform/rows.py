@@ -81,8 +81,10 @@ def _multiply(block, size, powers):
 @njit(cache=True, nogil=True)
 def _fill_weights(tables, orders, count, kind, weights):
     "Write the product of one short vector per axis."
-    x, y = tables[0, orders[0], kind[0]], tables[1, orders[1], kind[1]]
-    z, t = tables[2, orders[2], kind[2]], tables[3, orders[3], kind[3]]
+    x = tables[0, orders[0], kind[0]]
+    y = tables[1, orders[1], kind[1]]
+    z = tables[2, orders[2], kind[2]]
+    t = tables[3, orders[3], kind[3]]
     p = 0
     for i in range(count[0]):
         for j in range(count[1]):
@@ -103,7 +105,8 @@ def _dot(a, b):
 @njit(cache=True, nogil=True)
 def _box_sums(stack, starts, counts, kinds, tables, orders, powers, pairs, out):
     "Write the sums of all pieces over all boxes; `pairs`: weight, second factor, first factor of each piece."
-    largest = counts[:, 0].max()*counts[:, 1].max()*counts[:, 2].max()*counts[:, 3].max()
+    largest = 1
+    for axis in range(4): largest *= counts[:, axis].max()
     block = np.empty((stack.shape[4] + len(powers), largest))
     weights, weighted = np.empty(largest), np.empty(largest)
     for k in range(len(starts)):
@@ -154,19 +157,23 @@ class _Plan:
 @njit(cache=True, nogil=True)
 def _interleave(rows, out):
     "Write arrays × points as points × arrays, in pieces that stay in the cache."
-    for first in range(0, rows.shape[1], 256):
+    points = rows.shape[1]
+    for first in range(0, points, 256):
+        end = min(first + 256, points)
         for a in range(len(rows)):
-            for p in range(first, min(first + 256, rows.shape[1])): out[p, a] = rows[a, p]
+            for p in range(first, end): out[p, a] = rows[a, p]
 
 def _weight_tables(counts, order, steps, highest):
     "Weights by axis, derivative and kind, and the kinds of all boxes: those of as many points are of one kind."
-    kinds = counts - counts.min(axis=0)
+    fewest = counts.min(axis=0)
+    kinds = counts - fewest
     tables = np.zeros((len(steps), highest + 1, kinds.max() + 1, counts.max()))
     for axis, (dim, step) in enumerate(steps.items()):
-        fewest = counts[:, axis].min()
-        for n, d in product(np.unique(counts[:, axis]), range(highest + 1)):
+        different = np.unique(counts[:, axis])
+        for n, d in product(different, range(highest + 1)):
             scale = ((n - 1)/2*step)**(1 - d)
-            tables[axis, d, n - fewest, :n] = _hat_weights(n, order[dim], d)*scale
+            weights = _hat_weights(n, order[dim], d)
+            tables[axis, d, n - fewest[axis], :n] = weights*scale
     return tables, kinds
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #cb61e03f
@@ -188,8 +195,10 @@ def divide_into_tiles(
         return parts[dim] < sizes[dim] and length(dim, 1) >= margin[dim]
     while too_large() and (dims := [dim for dim in sizes if worthwhile(dim)]):
         parts[max(dims, key=relative_length)] += 1
-    edges = [np.linspace(0, sizes[dim], parts[dim] + 1).round().astype(int).tolist() for dim in sizes]
-    ranges = [list(zip(edge, edge[1:])) for edge in edges]
+    ranges = []
+    for dim, size in sizes.items():
+        edges = np.linspace(0, size, parts[dim] + 1).round().astype(int).tolist()
+        ranges.append(list(zip(edges, edges[1:])))
     return [dict(zip(sizes, tile)) for tile in product(*ranges)]
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #3289bc82
@@ -208,7 +217,11 @@ class Rows:
 
     def origin(self, tile):
         "The first grid point that a tile needs."
-        return {dim: max(0, first*self.stride[dim] - self.reach[dim][0]) for dim, (first, _) in tile.items()}
+        origin = {}
+        for dim, (first, _) in tile.items():
+            before, _ = self.reach[dim]
+            origin[dim] = max(0, first*self.stride[dim] - before)
+        return origin
 
     def numbers(self, tile):
         "The places in a tile, counted over all of them."
@@ -217,8 +230,11 @@ class Rows:
 
     def part(self, field, tile):
         "The field as far as the boxes of a tile reach."
-        def end(dim): return (tile[dim][1] - 1)*self.stride[dim] + 1 + self.reach[dim][1]
-        return field.isel({dim: slice(start, end(dim)) for dim, start in self.origin(tile).items()})
+        points = {}
+        for dim, start in self.origin(tile).items():
+            last, behind = tile[dim][1] - 1, self.reach[dim][1]
+            points[dim] = slice(start, last*self.stride[dim] + 1 + behind)
+        return field.isel(points)
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #86e86ee6
 _many_boxes = 2**18
@@ -265,12 +281,16 @@ class GridRows(Rows):
         numbers = self.numbers(tile)[self.taken(tile)]
         return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers)
 
-# %% ../../nbs/04_weakform/04_rows.ipynb #049c1a06
+# %% ../../nbs/04_weakform/04_rows.ipynb #b0bfd9e3
 @patch_to(GridRows)
 def centers(self, tile):
     "The centers of the boxes of a tile, as places in the part that it reads."
-    origin = self.origin(tile)
-    return [np.arange(*tile[dim])*self.stride[dim] + self.box[dim][0] - origin[dim] for dim in self.steps]
+    centers, origin = [], self.origin(tile)
+    for dim in self.steps:
+        points, _ = self.box[dim]
+        first = np.arange(*tile[dim])*self.stride[dim]
+        centers.append(first + points - origin[dim])
+    return centers
 
 @patch_to(GridRows)
 def table(self, part, tile):
@@ -299,8 +319,10 @@ class RandomRows(Rows):
         self.sizes = {dim: survey.ds.sizes[dim] for dim in self.steps}
         self.stride = dict.fromkeys(self.steps, 1)
         self.starts, self.counts = _draw_boxes(survey.ds, half_width, n, rng)
-        self.plan = _Plan([list(pysindy_pieces(term)) for term in [*terms, *targets]], list(self.steps))
-        self.reach = dict(zip(self.steps, map(self._reach, self.steps, self.counts.max(axis=0))))
+        columns = [list(pysindy_pieces(term)) for term in [*terms, *targets]]
+        self.plan = _Plan(columns, list(self.steps))
+        largest = self.counts.max(axis=0)
+        self.reach = {dim: self._reach(dim, count) for dim, count in zip(self.steps, largest)}
         self.arrays = 2*len(self.plan.stored)
         highest = self.plan.orders.max()
         self.weights, self.kinds = _weight_tables(self.counts, orders, self.steps, highest)
@@ -317,8 +339,9 @@ class RandomRows(Rows):
         "The boxes that begin in a tile, neighbors one after the other."
         low, high = np.array(list(tile.values())).T
         here = np.flatnonzero(((self.starts >= low) & (self.starts < high)).all(axis=1))
-        first = self.starts[here]
-        return here[np.lexsort((first[:, -1], *(first[:, :-1]//8).T[::-1]))]
+        *space, time = self.starts[here].T
+        slabs = [first//8 for first in space]
+        return here[np.lexsort((time, *slabs[::-1]))]
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #98d120b8
 @patch_to(RandomRows)
@@ -340,10 +363,13 @@ def table(self, part, tile):
     absent = [len(self.steps) - 1]*(4 - len(self.steps)) # axes put in before t
     def completed(array, fill, axis=1): return np.insert(array, absent, fill, axis=axis)
     stack = self.stack(part)
-    stack = stack.reshape(*stack.shape[:-2], *[1]*len(absent), *stack.shape[-2:])
+    *space, time, arrays = stack.shape
+    stack = stack.reshape(*space, *[1]*len(absent), time, arrays)
     starts = completed(self.starts[here] - list(self.origin(tile).values()), 0)
-    counts, kinds = completed(self.counts[here], 1), completed(self.kinds[here], 0)
-    orders, weights = completed(plan.orders, 0), completed(self.weights, 1.0, axis=0)
+    counts = completed(self.counts[here], 1)
+    kinds = completed(self.kinds[here], 0)
+    orders = completed(plan.orders, 0)
+    weights = completed(self.weights, 1.0, axis=0)
     sums = np.empty((len(here), len(plan.pairs)))
     for first in range(0, len(here), 500): # Ctrl-C gets its turn in between
         some = slice(first, first + 500)

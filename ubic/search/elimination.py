@@ -59,6 +59,7 @@ def _cheapest(candidates):
             least = along[j]**2/norms[j]
     return cheapest
 
+# %% ../../nbs/05_search/02_elimination.ipynb #fdc45c15
 @njit(cache=True, nogil=True)
 def _backward_order(dual, target):
     "All candidates, those that are left out first at the end."
@@ -81,6 +82,7 @@ def independent_candidates(
     "Candidates that are no combinations of candidates before them."
     return np.array([j for j, term in enumerate(system.terms) if str(term) not in system.dependent])
 
+# %% ../../nbs/05_search/02_elimination.ipynb #f3f76d7c
 def elimination_orders(
     system, # a `LinearSystem`
     max_size: int, # how many candidates the forward order has
@@ -90,6 +92,7 @@ def elimination_orders(
     dual = dual_vectors(unit[[*columns, -1]])
     return forward_order(unit, max_size), columns[_backward_order(dual, unit[-1])]
 
+# %% ../../nbs/05_search/02_elimination.ipynb #cfc75751
 def better_subset(
     unit, # columns of length one, one per row, the target last
     *supports, # subsets, as arrays
@@ -122,6 +125,7 @@ def _without(unit, support, turn, work, source):
             project_out(source, support[c], 0, work)
     return free
 
+# %% ../../nbs/05_search/02_elimination.ipynb #89a27009
 @njit(cache=True, nogil=True)
 def _exchange(unit, support):
     "Swap single terms of a subset until nothing improves."

@@ -41,6 +41,7 @@ def _dearest(candidates, unused):
             most = along[i]**2/norms[i]
     return dearest, most
 
+# %% ../../nbs/05_search/03_exact.ipynb #e03516e8
 @njit(cache=True, nogil=True)
 def _grow_group(candidates, unused, rss, goal, members):
     "Leave out the dearest unused candidates until the residual reaches the goal; how many, and the residual."
@@ -115,6 +116,7 @@ def undecided_at(
     "The candidates that are undecided at a depth of a walk."
     return Undecided(walk.dual[d], walk.along[d], walk.norms[d], walk.free[d])
 
+# %% ../../nbs/05_search/03_exact.ipynb #51cb64ad
 @njit(cache=True, nogil=True)
 def _form_groups(walk, d, left):
     "Form the groups at a depth at which so many terms are left to decide; whether a better subset may exist."
@@ -150,6 +152,7 @@ def project_decided(
             for q in range(before.shape[1]):
                 after[i, q] = before[i, q] - share*before[j, q]
 
+# %% ../../nbs/05_search/03_exact.ipynb #d0be7ec4
 @njit(cache=True, nogil=True)
 def pass_on(
     walk, # `Walk`
@@ -174,6 +177,7 @@ def _try_last(walk, c):
         walk.winner[:c] = walk.chosen[:c]
         walk.winner[c] = last
 
+# %% ../../nbs/05_search/03_exact.ipynb #7e7d4a57
 @njit(cache=True, nogil=True)
 def _step_in(walk, d, j):
     "Decide for a candidate; whether what follows must be searched."
@@ -215,6 +219,7 @@ def _lower_bound_at(walk, d):
         else: high = middle
     return low
 
+# %% ../../nbs/05_search/03_exact.ipynb #e97b8afa
 def _lower_bound(walk):
     "A bound for the squared residual of all subsets that a walk has not searched."
     depths = range(walk.depth[0] + 1)
@@ -240,6 +245,7 @@ def independent_bases(
         seen.update(smaller)
     return bases, fit_subset(unit, bases[0])[1] if todo else np.inf
 
+# %% ../../nbs/05_search/03_exact.ipynb #83c06e60
 def _dispensable(unit, columns, dependent):
     "A dependent column and those it is made of: without one of them the dependence is broken."
     before = columns[:columns.index(dependent)]
@@ -411,6 +417,7 @@ def optimality_gap(
     "By how much the residual may exceed the least possible one."
     return 0.0 if bound >= improvement_goal(rss) else float(1 - max(bound, 0)/rss)
 
+# %% ../../nbs/05_search/03_exact.ipynb #dac9ea42
 def optimality_gaps(
     unit, # columns of length one, one per row, the target last
     supports: list, # one subset per size
@@ -420,6 +427,7 @@ def optimality_gaps(
     shares = [fit_subset(unit, support)[1] for support in supports]
     return [optimality_gap(share, bound) for share, bound in zip(shares, bounds)]
 
+# %% ../../nbs/05_search/03_exact.ipynb #aa41074f
 def warn_of_gap(
     path, # a `SubsetPath`
     *reason, # why the search ended, in parts of a sentence

@@ -51,6 +51,7 @@ class SubsetPath(Result):
         "The line and the table, for a notebook."
         return f"<p>{escape(repr(self))}</p>" + self.table().to_html()
 
+# %% ../../nbs/05_search/01_paths.ipynb #55a53b6b
 def _sureness(path):
     "How sure it is that the subsets of a path are the best, in words."
     if path.exact: return "exact"
@@ -177,6 +178,7 @@ def plot_path(
     ax.set_xticks(path.sizes)
     return ax
 
+# %% ../../nbs/05_search/01_paths.ipynb #649e5e71
 @patch_to(SubsetPath)
 def plot(
     self,

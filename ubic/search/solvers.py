@@ -135,6 +135,7 @@ def _check_choice(name, value, allowed):
         choice = ", ".join(allowed)
         raise ArgumentError(name, f"must be one of {choice}, found {value!r}")
 
+# %% ../../nbs/05_search/04_solvers.ipynb #9d775c98
 def mixed_integer(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
@@ -204,6 +205,7 @@ def _step_in_priced(walk, d, j, price):
     pass_on(walk, d)
     _group_to_decide(walk, c, price, improvement_goal(walk.best[0]))
 
+# %% ../../nbs/05_search/04_solvers.ipynb #55b1ed51
 @njit(cache=True, nogil=True)
 def _go_on_priced(walk, price, budget):
     "Walk on for so many steps; the number of steps made."
@@ -245,6 +247,7 @@ def _corners(rss):
         hull.append(k)
     return hull
 
+# %% ../../nbs/05_search/04_solvers.ipynb #e7ffa7ad
 def _is_above(rss, left, middle, right):
     "Whether a point of a curve is on or above the line through two others."
     climb, climb_of_line = rss[middle] - rss[left], rss[right] - rss[left]

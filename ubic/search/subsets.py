@@ -54,6 +54,7 @@ def solvers() -> dict: # name → function from a system and a largest size to a
         "frols": frols, "l0bnb": l0bnb, "two_step": two_step,
     }
 
+# %% ../../nbs/05_search/05_subsets.ipynb #329be3f9
 def find_solver(
     name: str, # of the solver
     options, # names of the options it is to take
@@ -75,6 +76,7 @@ def _ranks(terms):
     def complexity(j): return getattr(terms[j], "order", 0), str(terms[j])
     return np.argsort(sorted(range(len(terms)), key=complexity))
 
+# %% ../../nbs/05_search/05_subsets.ipynb #41ab8331
 def _swap_for_simpler(unit, support, ranks):
     "The subset with one term swapped for a simpler one, at no loss; None when that is not possible."
     best = np.sqrt(fit_subset(unit, np.array(support))[1])

@@ -52,6 +52,7 @@ def _band(size, points, order, d, step, centers):
     places = rows, columns.ravel()
     return sparse.csr_array((np.tile(weights, n), places), (n, size))
 
+# %% ../../nbs/04_weakform/03_boxes.ipynb #4a83db02
 def contract(
     array: np.ndarray,
     matrices: list, # one per axis

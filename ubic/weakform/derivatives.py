@@ -69,6 +69,7 @@ def difference(
     _at_ends(np.moveaxis(values, axis, 0), step, d, ends, np.moveaxis(result, axis, 0))
     return result
 
+# %% ../../nbs/04_weakform/02_derivatives.ipynb #d2dcb149
 def _at_ends(u, step, d, ends, result):
     "Write one-sided differences of so many points where central ones do not reach."
     forward, backward = _stencil(np.arange(ends), d), _stencil(-np.arange(ends), d)
@@ -130,6 +131,7 @@ def plain_differences(
     def differentiate(array, dim, step, d, axis): return difference(array, step, d, axis, accuracy)
     return differentiate
 
+# %% ../../nbs/04_weakform/02_derivatives.ipynb #f514e07d
 def fit_radius(
     box: tuple, # half-width in points, and order, of the weight along an axis
 ) -> int:
@@ -137,6 +139,7 @@ def fit_radius(
     points, order = box
     return max(3, int(0.75*points/np.sqrt(2*order + 3)))
 
+# %% ../../nbs/04_weakform/02_derivatives.ipynb #a5983018
 def smooth_derivatives(
     box: dict, # dim → (half-width in points, order) of the weight
 ): # a way to differentiate, for `Jets`
@@ -156,6 +159,7 @@ def product_of(
     for factor in factors: result = factor if result is None else result*factor # powers too: `**` is slower
     return np.ones(shape) if result is None else result
 
+# %% ../../nbs/04_weakform/02_derivatives.ipynb #ac7cd9a2
 def conservative_pieces(
     term, # a candidate or a target
     jets: Jets,

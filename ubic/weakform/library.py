@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 from numbers import Real
 import numpy as np
+from ..ground.runtime import patch_to
 from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, as_names, as_rng, check_whole, renamed_argument,
 )
@@ -83,6 +84,7 @@ def pick_terms(
         _check_term(term, field, time_order)
     return terms
 
+# %% ../../nbs/04_weakform/05_library.ipynb #0f21a1ac
 def _check_term(term, field, time_order):
     "Refuse a candidate that the field knows nothing of, or that is what is explained."
     for name in term.unknowns:
@@ -115,6 +117,7 @@ def per_axis(
 # %% ../../nbs/04_weakform/05_library.ipynb #202fa59c
 _MOST_ORDER = 30 # of a test function
 
+# %% ../../nbs/04_weakform/05_library.ipynb #1620c56c
 def _check_order(dim, order, terms, time_order):
     "Refuse an order with which the test function would be too wide at its edge, or a spike."
     along = [term.derivative[1].count(dim) for term in terms if term.derivative]
@@ -142,6 +145,7 @@ def _check_width(dim, half, field):
     remedy = f"it must be positive and below half of the axis, {length/2:.4g}"
     raise ArgumentError("half_width", f"along {dim} is {half:.4g}", remedy)
 
+# %% ../../nbs/04_weakform/05_library.ipynb #8e22fc04
 def _check_points(dim, points, field, given):
     "Refuse a test function on too few points."
     if points >= FEWEST_POINTS: return
@@ -236,6 +240,7 @@ def read_request(
     )
     return targets, terms
 
+# %% ../../nbs/04_weakform/05_library.ipynb #2ae3362c
 def check_time_order(
     time_order: int, # of the time derivative that is explained
 ) -> int:
@@ -244,6 +249,7 @@ def check_time_order(
         raise ArgumentError("time_order", f"is {time_order}", "it can be 1 or 2")
     return time_order
 
+# %% ../../nbs/04_weakform/05_library.ipynb #e5a1a904
 def _one_or_all(systems, target):
     "The only system where one target is meant, all where a list was given."
     return next(iter(systems.values())) if target is None or isinstance(target, str) else systems
@@ -258,6 +264,7 @@ class _Boxes:
     rng: object # random generator
     accuracy: int # of finite differences
 
+# %% ../../nbs/04_weakform/05_library.ipynb #03f6acb6
 def _grid_rows(survey, terms, targets, boxes, known):
     "Rows of the conservative form: of all boxes on the grid, or of as many as are asked for."
     box = chosen_box(survey, terms, boxes.half_width, boxes.order, targets[0].order)
@@ -281,14 +288,19 @@ def noise_of_unknowns(
     if not any(power > 1 for power in powers): return {}
     return {name: level for name, level in survey.noise.items() if name not in known}
 
+# %% ../../nbs/04_weakform/05_library.ipynb #eaed6e2d
+def _random_widths(field, given, dims):
+    "Half-widths of random boxes: what is given, and a twentieth of each axis else."
+    lengths = {dim: float(field[dim].values[-1] - field[dim].values[0]) for dim in dims}
+    widths = {dim: length/20 for dim, length in lengths.items()}
+    return widths | per_axis("half_width", given, dims)
+
 # %% ../../nbs/04_weakform/05_library.ipynb #237c54fc
 def _random_rows(survey, terms, targets, boxes):
     "Rows of PySINDy's form, of boxes around random centers."
     field, dims = survey.ds, list(survey.steps)
     check_accuracy(boxes.accuracy)
-    lengths = {dim: float(field[dim].values[-1] - field[dim].values[0]) for dim in dims}
-    widths = {dim: length/20 for dim, length in lengths.items()}
-    widths |= per_axis("half_width", boxes.half_width, dims)
+    widths = _random_widths(field, boxes.half_width, dims)
     orders = dict.fromkeys(dims, 4) | per_axis("order", boxes.order, dims)
     for dim in dims:
         _check_width(dim, widths[dim], field)
@@ -311,18 +323,22 @@ class _PointRows(Rows):
         self.arrays = len(derivatives) + 2*(len(terms) + len(targets))
         self.n = prod(self.sizes.values())
 
-    def rows(self, tile):
-        "Every place has a row."
-        return self.numbers(tile)
+# %% ../../nbs/04_weakform/05_library.ipynb #df9ba627
+@patch_to(_PointRows)
+def rows(self, tile):
+    "Every place has a row."
+    return self.numbers(tile)
 
-    def table(self, part, tile):
-        "The rows of the points of a tile."
-        jets, origin = Jets(part, plain_differences(self.accuracy), self.steps), self.origin(tile)
-        first = {dim: self.crop - origin[dim] for dim in tile}
-        inside = tuple(slice(low + first[dim], high + first[dim]) for dim, (low, high) in tile.items())
-        columns = [evaluate(term, jets.values, jets) for term in [*self.terms, *self.targets]]
-        columns = [np.broadcast_to(column, jets.shape)[inside].ravel() for column in columns]
-        return np.stack(columns, axis=1)
+# %% ../../nbs/04_weakform/05_library.ipynb #86297ddb
+@patch_to(_PointRows)
+def table(self, part, tile):
+    "The rows of the points of a tile."
+    jets, origin = Jets(part, plain_differences(self.accuracy), self.steps), self.origin(tile)
+    first = {dim: self.crop - origin[dim] for dim in tile}
+    inside = tuple(slice(low + first[dim], high + first[dim]) for dim, (low, high) in tile.items())
+    columns = [evaluate(term, jets.values, jets) for term in [*self.terms, *self.targets]]
+    columns = [np.broadcast_to(column, jets.shape)[inside].ravel() for column in columns]
+    return np.stack(columns, axis=1)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #882a5971
 @renamed_argument("ds", "field")

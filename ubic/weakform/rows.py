@@ -163,6 +163,7 @@ def _interleave(rows, out):
         for a in range(len(rows)):
             for p in range(first, end): out[p, a] = rows[a, p]
 
+# %% ../../nbs/04_weakform/04_rows.ipynb #7a3879b3
 def _weight_tables(counts, order, steps, highest):
     "Weights by axis, derivative and kind, and the kinds of all boxes: those of as many points are of one kind."
     fewest = counts.min(axis=0)
@@ -292,6 +293,7 @@ def centers(self, tile):
         centers.append(first + points - origin[dim])
     return centers
 
+# %% ../../nbs/04_weakform/04_rows.ipynb #2ff528c4
 @patch_to(GridRows)
 def table(self, part, tile):
     "The rows of the boxes of a tile."
@@ -335,13 +337,15 @@ class RandomRows(Rows):
         margin = 2*order + 2*self.accuracy
         return margin, int(largest) + margin
 
-    def rows(self, tile):
-        "The boxes that begin in a tile, neighbors one after the other."
-        low, high = np.array(list(tile.values())).T
-        here = np.flatnonzero(((self.starts >= low) & (self.starts < high)).all(axis=1))
-        *space, time = self.starts[here].T
-        slabs = [first//8 for first in space]
-        return here[np.lexsort((time, *slabs[::-1]))]
+# %% ../../nbs/04_weakform/04_rows.ipynb #d26d6099
+@patch_to(RandomRows)
+def rows(self, tile):
+    "The boxes that begin in a tile, neighbors one after the other."
+    low, high = np.array(list(tile.values())).T
+    here = np.flatnonzero(((self.starts >= low) & (self.starts < high)).all(axis=1))
+    *space, time = self.starts[here].T
+    slabs = [first//8 for first in space]
+    return here[np.lexsort((time, *slabs[::-1]))]
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #98d120b8
 @patch_to(RandomRows)
@@ -424,6 +428,7 @@ def _vanishes(term, flat):
     inner, axes = term.inner, term.derivative[1]
     return any(all(axis in flat[name] for name, _ in inner) for axis in axes)
 
+# %% ../../nbs/04_weakform/04_rows.ipynb #05e122c9
 def systems_of_rows(
     survey, # of the field
     rows: Rows, # of the library

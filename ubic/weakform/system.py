@@ -71,6 +71,7 @@ def _check_shapes(X, y):
     _check_enough_rows(*X.shape)
     return X, y
 
+# %% ../../nbs/04_weakform/01_system.ipynb #bc21f335
 def _check_enough_rows(n, p):
     "Refuse a table that any target would fit."
     if n <= p:
@@ -184,6 +185,7 @@ def _fill(self, R, n, terms, *, target, n_eff, rows):
         names = ", ".join(self.dependent)
         warn(f"these terms are combinations of terms before them and cannot be told apart: {names}.")
 
+# %% ../../nbs/04_weakform/01_system.ipynb #c49e0fe4
 @patch_to(LinearSystem)
 def _kept_part(self, k):
     "The candidates or the target of all rows, if they were kept."
@@ -219,6 +221,7 @@ def _parts_of_system(system):
     parts = {name: getattr(system, name) for name in ("R", "n", "terms", "target", "n_eff")}
     return parts | {"rows": system._rows}
 
+# %% ../../nbs/04_weakform/01_system.ipynb #08de872e
 def _system_of_parts(rows, **parts):
     "A system from what it is made of."
     system = from_triangle(**parts, rows=rows)
@@ -240,6 +243,7 @@ def column_numbers(
     names = [str(term) for term in system.terms]
     return [_column_number(names, term) for term in terms]
 
+# %% ../../nbs/04_weakform/01_system.ipynb #13fd001b
 def _column_number(names, term):
     "The place of one candidate among the names, given by its name or its number."
     if isinstance(term, Integral) and not isinstance(term, (bool, np.bool_)): number = int(term)
@@ -260,6 +264,7 @@ def only(
     R = triangle(system.R[:, [*columns, -1]])
     return from_triangle(R, system.n, names, target=system.target, n_eff=system.n_eff, rows=rows)
 
+# %% ../../nbs/04_weakform/01_system.ipynb #2cf88c73
 @patch_to(LinearSystem)
 def only(
     self,
@@ -276,14 +281,17 @@ def table(self) -> pd.DataFrame:
     columns = {"rms": self.scale[:-1], "cosine with target": self.unit[:-1] @ self.unit[-1]}
     return pd.DataFrame(columns, index=index)
 
+# %% ../../nbs/04_weakform/01_system.ipynb #7fff03b1
 def _counts(system):
     "The target of a system, its rows and its candidates, in words."
     independent = f", about {system.n_eff:.0f} independent" if system.n_eff else ""
     return f"{system.target}: {system.n} rows{independent}, {system.p} candidates"
 
+# %% ../../nbs/04_weakform/01_system.ipynb #827ba0d1
 @patch_to(LinearSystem)
 def __repr__(self): return f"LinearSystem({_counts(self)}: {', '.join(map(str, self.terms))})"
 
+# %% ../../nbs/04_weakform/01_system.ipynb #0d405161
 @patch_to(LinearSystem)
 def _repr_html_(self):
     "The counts and the table, for a notebook."
@@ -305,6 +313,7 @@ def plot_system(
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="cosine")
     return ax
 
+# %% ../../nbs/04_weakform/01_system.ipynb #6943ec5d
 @patch_to(LinearSystem)
 def plot(
     self,

@@ -1,4 +1,4 @@
-"""The compiled loops are the Python that is printed: switched to plain Python, in a process of its own, every kernel gives the same numbers."""
+"""The compiled loops are the Python that is printed: a process that runs them as such gets the same numbers."""
 import os
 import subprocess
 import sys
@@ -25,7 +25,9 @@ def field(**sizes):
     return as_field(waves, **axes)
 
 
-def paths(*found): return [np.concatenate([path.rss, *path.coef]) for path in found] + [np.concatenate(path.supports) for path in found]
+def paths(*found):
+    numbers = [np.concatenate([path.rss, *path.coef]) for path in found]
+    return numbers + [np.concatenate(path.supports) for path in found]
 
 
 def subsets():
@@ -51,7 +53,8 @@ def differences():
 
 def boxes():
     from ubic import library
-    made = [library.weak(field(x=24, t=20), form="pysindy", rows=40, half_width=0.2), library.weak(field(x=10, y=11, t=9), form="pysindy", rows=40, half_width=0.2)]
+    settings = dict(form="pysindy", rows=40, half_width=0.2)
+    made = [library.weak(one, **settings) for one in (field(x=24, t=20), field(x=10, y=11, t=9))]
     return [part for one in made for part in (np.abs(one.R), one.unit @ one.unit.T)]
 
 
@@ -62,7 +65,9 @@ def planes():
 
 def patches():
     from ubic import denoise
-    return [denoise.ksvd(field(x=16, t=18), patch=4, atoms=6, sparsity=sparsity, transform_sparsity=most, iterations=2)["u"].values for sparsity, most in ((1, None), (2, 3))]
+    settings = dict(patch=4, atoms=6, iterations=2)
+    cases = (dict(sparsity=1, transform_sparsity=None), dict(sparsity=2, transform_sparsity=3))
+    return [denoise.ksvd(field(x=16, t=18), **settings, **case)["u"].values for case in cases]
 
 
 def pursuit():
@@ -76,8 +81,10 @@ def pursuit():
 def horseshoe():
     from ubic import sampling, shrinkage
     like = sampling.likelihood(system(4), "paper")
-    data = dict(R=np.ascontiguousarray(like.R), q=np.ascontiguousarray(like.q), n=float(like.n), noise=np.sqrt(like.noise_variance), shrinkage=0.1, slab_df=4.0, slab_scale=2.0)
-    return [np.append(slope, value) for value, slope in (shrinkage._density(x, **data) for x in np.random.default_rng(3).standard_normal((3, 7)))]
+    data = dict(R=np.ascontiguousarray(like.R), q=np.ascontiguousarray(like.q), n=float(like.n))
+    settings = dict(noise=np.sqrt(like.noise_variance), shrinkage=0.1, slab_df=4.0, slab_scale=2.0)
+    points = np.random.default_rng(3).standard_normal((3, 7))
+    return [np.append(slope, value) for value, slope in (shrinkage._density(x, **data, **settings) for x in points)]
 
 
 def networks():
@@ -91,7 +98,8 @@ def networks():
     return [rows.detach().numpy(), theta.grad.numpy()]
 
 
-CASES = {case.__name__: case for case in (subsets, dependent, many, differences, boxes, planes, patches, pursuit, horseshoe, networks)}
+LOOPS = (subsets, dependent, many, differences, boxes, planes, patches, pursuit, horseshoe, networks)
+CASES = {case.__name__: case for case in LOOPS}
 NEEDS = {"horseshoe": "nutpie", "networks": "torch"}
 
 
@@ -99,10 +107,13 @@ NEEDS = {"horseshoe": "nutpie", "networks": "torch"}
 @pytest.mark.parametrize("name", CASES)
 def test_plain_python_gives_the_same(name, tmp_path):
     if name in NEEDS: pytest.importorskip(NEEDS[name])
-    done = subprocess.run([sys.executable, __file__, name, str(tmp_path / "plain.npz")], env=os.environ | {"NUMBA_DISABLE_JIT": "1", "TQDM_DISABLE": "1"}, capture_output=True, text=True)
+    command = [sys.executable, __file__, name, str(tmp_path / "plain.npz")]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "TQDM_DISABLE": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     compiled, plain = CASES[name](), list(np.load(tmp_path / "plain.npz").values())
-    for ours, theirs in zip(compiled, plain, strict=True): assert np.allclose(ours, theirs, rtol=1e-8, atol=1e-10*np.abs(ours).max())
+    for ours, theirs in zip(compiled, plain, strict=True):
+        assert np.allclose(ours, theirs, rtol=1e-8, atol=1e-10*np.abs(ours).max())
 
 
 if __name__ == "__main__":

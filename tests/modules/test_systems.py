@@ -21,16 +21,20 @@ def tiny(name, points=24, frames=25):
     dims = "xyzt" if name == "gray_scott" else "xyt"
     axes = {dim: np.linspace(0, 1, points if dim != "t" else frames) for dim in dims}
     grid = np.meshgrid(*axes.values(), indexing="ij", sparse=True)
-    def wave(k): return sum(np.sin((2 + i + k)*values + k) for i, values in enumerate(grid))*np.cos(grid[0]*grid[-1] + k) + 0.3*grid[1]
+    def wave(k):
+        waves = sum(np.sin((2 + i + k)*values + k) for i, values in enumerate(grid))
+        return waves*np.cos(grid[0]*grid[-1] + k) + 0.3*grid[1]
     unknowns = "wuv" if name == "navier_stokes" else "uv"
-    return xr.Dataset({unknown: (tuple(dims), wave(k)) for k, unknown in enumerate(unknowns)}, axes, {"pde": '{"w": {"w_xx": 0.01}, "u": {"u_xx": 0.1}, "v": {"v_xx": 0.1}}'})
+    values = {unknown: (tuple(dims), wave(k)) for k, unknown in enumerate(unknowns)}
+    return xr.Dataset(values, axes, {"pde": '{"w": {"w_xx": 0.01}, "u": {"u_xx": 0.1}, "v": {"v_xx": 0.1}}'})
 
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     "The recipes of the systems on tiny fields, with a cache of their own."
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    changes = {"navier_stokes": dict(denoising=(("savgol2d", dict(window=5, order=2)), ("svd", dict(rank=dict(w=6, u=5, v=4)))), max_size=4),
+    filters = ("savgol2d", dict(window=5, order=2)), ("svd", dict(rank=dict(w=6, u=5, v=4)))
+    changes = {"navier_stokes": dict(denoising=filters, max_size=4),
                "reaction_diffusion": dict(max_size=2), "gray_scott": dict(max_size=3)}
     for name, change in changes.items():
         recipe = recipes.recipes[name]
@@ -40,13 +44,15 @@ def small(monkeypatch, tmp_path):
     return tmp_path
 
 
-# --- data ---------------------------------------------------------------------------------------------------------------------------
+# --- data -------------------------------------------------------------------------------------------------------------
 
 def test_every_recipe_has_its_published_rows():
     for name, recipe in recipes.recipes.items():
         for target in recipe.targets:
             for denoising in (True, False): assert (name, target, denoising) in recipes.published.index
-    assert list(recipes.published.index) == [(name, target, denoising) for name, recipe in recipes.recipes.items() for target in recipe.targets for denoising in (True, False)]
+    targets = [(name, target) for name, recipe in recipes.recipes.items() for target in recipe.targets]
+    rows = [(name, target, denoising) for name, target in targets for denoising in (True, False)]
+    assert list(recipes.published.index) == rows
 
 
 @pytest.mark.parametrize("key", recipes.published_curves)
@@ -59,30 +65,40 @@ def test_published_curves_agree_with_the_table(key):
 
 def test_settings_of_the_systems():
     ns, rd, gs = (recipes.get_recipe(name) for name in systems)
-    assert [len(recipe.library["terms"]) for recipe in (ns, rd, gs)] == [19, 76, 25] and [recipe.noise for recipe in (ns, rd, gs)] == [1, 10, 0.1]
-    assert [step for step, _ in ns.denoising] == ["savgol2d", "svd"] and ns.denoising[1][1]["rank"] == dict(w=26, u=20, v=20) and ns.kind == "strong"
+    assert [len(recipe.library["terms"]) for recipe in (ns, rd, gs)] == [19, 76, 25]
+    assert [recipe.noise for recipe in (ns, rd, gs)] == [1, 10, 0.1]
+    assert [step for step, _ in ns.denoising] == ["savgol2d", "svd"] and ns.kind == "strong"
+    assert ns.denoising[1][1]["rank"] == dict(w=26, u=20, v=20)
     assert {name: "".join(recipes.get_recipe(name).targets) for name in systems} == systems
 
 
-@pytest.mark.parametrize("name, target", [("burgers", "u"), ("kdv", "u"), *(pytest.param(name, target, marks=slow) for name, target in recipes.published_gamma.index[2:])])
+of_systems = [pytest.param(*row, marks=slow) for row in recipes.published_gamma.index[2:]]
+
+
+@pytest.mark.parametrize("name, target", [("burgers", "u"), ("kdv", "u"), *of_systems])
 def test_generalised_criterion(name, target):
     found = ubic.select(recipes.reproduce(name, target=target).path, mode="paper", tau0="P75", gamma=1.0)
-    accepted, paper = [step["lam"] for step in found.trace if step["accepted"] and step["lam"] > 0], recipes.published_gamma.loc[(name, target), "lam"]
+    accepted = [step["lam"] for step in found.trace if step["accepted"] and step["lam"] > 0]
+    paper = recipes.published_gamma.loc[(name, target), "lam"]
     assert set(found.pde()[target]) == true_terms(name, target)
-    if name in ("navier_stokes", "gray_scott"): assert min(abs(lam - paper) for lam in accepted) < 0.01*paper # data or boxes are not the published ones
+    if name in ("navier_stokes", "gray_scott"): # data or boxes are not the published ones
+        assert min(abs(lam - paper) for lam in accepted) < 0.01*paper
     else: assert accepted[-1] == pytest.approx(paper, abs=1e-4) # the published loop ends before zero
 
 
 @pytest.mark.parametrize("name, target", recipes.published_gamma.index)
 def test_generalised_criterion_on_the_published_curves(name, target):
-    bic, uncertainty = (np.array(recipes.published_curves[name, target, quantity, True]) for quantity in ("BIC", "uncertainty"))
+    curves = recipes.published_curves
+    bic, uncertainty = (np.array(curves[name, target, quantity, True]) for quantity in ("BIC", "uncertainty"))
     sizes = np.arange(1, len(bic) + 1)
-    size, _, trace = tune(bic, uncertainty, sizes, lam_max=np.log10(np.max(-bic/uncertainty)), gamma=1.0, tau0=np.percentile(improvements(bic, sizes), 75))
-    assert [step["lam"] for step in trace if step["accepted"] and step["lam"] > 0][-1] == pytest.approx(recipes.published_gamma.loc[(name, target), "lam"], abs=1e-4)
+    lam_max, tau0 = np.log10(np.max(-bic/uncertainty)), np.percentile(improvements(bic, sizes), 75)
+    size, _, trace = tune(bic, uncertainty, sizes, lam_max=lam_max, gamma=1.0, tau0=tau0)
+    accepted = [step["lam"] for step in trace if step["accepted"] and step["lam"] > 0]
+    assert accepted[-1] == pytest.approx(recipes.published_gamma.loc[(name, target), "lam"], abs=1e-4)
     assert sizes[size] == recipes.published.loc[(name, target, True), "size"]
 
 
-# --- draws --------------------------------------------------------------------------------------------------------------------------
+# --- draws ------------------------------------------------------------------------------------------------------------
 
 def test_published_arrangement(small):
     given, arranged = tiny("reaction_diffusion"), recipes.clean("reaction_diffusion")
@@ -96,7 +112,8 @@ def test_reaction_diffusion_draws_boxes_before_noise(small):
     clean, legacy = recipes.clean("reaction_diffusion"), np.random.RandomState(100)
     boxes = legacy.uniform(size=3*300)
     stack = np.stack([clean.u, clean.v], axis=-1)
-    np.testing.assert_allclose(np.stack([field.u, field.v], axis=-1), stack + 0.1*stack.std()*legacy.randn(*stack.shape), rtol=0, atol=1e-12)
+    expected = stack + 0.1*stack.std()*legacy.randn(*stack.shape)
+    np.testing.assert_allclose(np.stack([field.u, field.v], axis=-1), expected, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(rng.uniform(size=3*300), boxes)
 
 
@@ -104,7 +121,8 @@ def test_gray_scott_boxes_have_a_seed_of_their_own(small):
     field, rng = recipes.noisy("gray_scott")
     clean, legacy = tiny("gray_scott", 12), np.random.RandomState(100)
     stack = np.stack([clean.u, clean.v], axis=-1)
-    np.testing.assert_allclose(np.stack([field.u, field.v], axis=-1), stack + 0.001*stack.std()*legacy.randn(*stack.shape), rtol=0, atol=1e-12)
+    expected = stack + 0.001*stack.std()*legacy.randn(*stack.shape)
+    np.testing.assert_allclose(np.stack([field.u, field.v], axis=-1), expected, rtol=0, atol=1e-12)
     assert rng.uniform() == np.random.RandomState(0).uniform()
 
 
@@ -119,7 +137,7 @@ def test_other_noise(small):
     assert recipes.noisy("gray_scott", 7)[0].attrs["noise_percent"] == 7
 
 
-# --- following ----------------------------------------------------------------------------------------------------------------------
+# --- following --------------------------------------------------------------------------------------------------------
 
 def test_filters_follow_one_another(small):
     noisy = recipes.noisy("navier_stokes")[0]
@@ -136,7 +154,8 @@ def test_kept_reductions_tell_the_same_as_full_systems(small, name, target, deno
     full = recipes.select_by(recipe, recipes.systems_by(recipe, field, rng, [target])[target])
     for _ in range(2): # made, then read
         kept = recipes.reproduce(name, denoising, target=target)
-        assert kept.path.supports == full.path.supports and kept.path.system.n == full.path.system.n and kept.path.system.target == f"{target}_t"
+        assert kept.path.supports == full.path.supports
+        assert kept.path.system.n == full.path.system.n and kept.path.system.target == f"{target}_t"
         np.testing.assert_allclose(kept.bic, full.bic, rtol=1e-9)
         np.testing.assert_allclose(kept.uncertainty, full.uncertainty, rtol=1e-7)
     assert len(list(small.glob("*-reduced-*.npz"))) == 1 # one file for all targets
@@ -164,7 +183,8 @@ def test_a_damaged_reduction_is_made_again(small):
 
 def test_recipe_on_ones_own_field(small):
     used, found = recipes.apply(tiny("reaction_diffusion"), "reaction_diffusion", "v")
-    assert found["v"].path.system.target == "v_t" and found["v"].path.sizes[-1] == 2 and "savgol2d" in used.attrs["denoised"]
+    path = found["v"].path
+    assert path.system.target == "v_t" and path.sizes[-1] == 2 and "savgol2d" in used.attrs["denoised"]
 
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
@@ -175,32 +195,36 @@ def test_recipe_in_one_call(small, name, targets):
 
 @pytest.mark.parametrize("target", ["w", "", 3])
 def test_target_out_of_range(target):
-    with pytest.raises(ValueError, match="`target` must be one of u, v for gray_scott"): recipes.reproduce("gray_scott", target=target)
+    with pytest.raises(ValueError, match="`target` must be one of u, v for gray_scott"):
+        recipes.reproduce("gray_scott", target=target)
 
 
-# --- results ------------------------------------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------------
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 def test_results_are_written_and_read(small, tmp_path):
     for name in systems: recipes.save_results(name, tmp_path/"kept")
     ours = recipes.load_results(tmp_path/"kept")
-    assert list(ours.index) == [row for row in recipes.published.index if row[0] in systems] and list(ours) == list(recipes.published)
+    assert list(ours.index) == [row for row in recipes.published.index if row[0] in systems]
+    assert list(ours) == list(recipes.published)
     pd.testing.assert_frame_equal(ours, pd.concat([recipes.results(name) for name in systems]), check_dtype=False)
-    assert sorted(path.name for path in (tmp_path/"kept").iterdir()) == sorted(f"{name}.{kind}" for name in systems for kind in ("csv", "npz"))
+    files = sorted(f"{name}.{kind}" for name in systems for kind in ("csv", "npz"))
+    assert sorted(path.name for path in (tmp_path/"kept").iterdir()) == files
 
 
 @pytest.mark.parametrize("name, axes", [("navier_stokes", "xy"), ("gray_scott", "xy"), ("kdv", "xt")])
 def test_snapshots_are_small_planes(small, name, axes):
     plane = recipes.snapshot(name, points=10)
     *coordinates, values = plane.values()
-    assert list(plane)[:2] == list(axes) and values.shape == tuple(map(len, coordinates)) and max(values.shape) <= 10 and values.dtype == np.float32
+    assert list(plane)[:2] == list(axes) and values.shape == tuple(map(len, coordinates))
+    assert max(values.shape) <= 10 and values.dtype == np.float32
 
 
 def test_no_results(tmp_path):
     with pytest.raises(ValueError, match="`folder`.*save_results"): recipes.load_results(tmp_path)
 
 
-# --- published numbers, from raw data -----------------------------------------------------------------------------------------------
+# --- published numbers, from raw data ---------------------------------------------------------------------------------
 
 def true_terms(name, target): return set(true_pde(recipes.clean(name))[target])
 
@@ -214,13 +238,15 @@ def test_reaction_diffusion(target, denoising):
     assert (recipes.compare("reaction_diffusion", denoising, target)["relative difference"] < 1e-3).all()
     if denoising: # beyond eight terms, products with mixed derivatives differ
         curves = recipes.compare_curves(found, "reaction_diffusion").iloc[:8]
-        for quantity in ("BIC", "uncertainty"): np.testing.assert_allclose(curves[f"{quantity}, ours"], curves[f"{quantity}, paper"], rtol=5e-5)
+        for quantity in ("BIC", "uncertainty"):
+            np.testing.assert_allclose(curves[f"{quantity}, ours"], curves[f"{quantity}, paper"], rtol=5e-5)
 
 
 @slow
 def test_navier_stokes():
     found = recipes.reproduce("navier_stokes")
-    assert found.path.exact and found.path.system.n == 8_342_750 and set(found.pde()["w"]) == true_terms("navier_stokes", "w")
+    assert found.path.exact and found.path.system.n == 8_342_750
+    assert set(found.pde()["w"]) == true_terms("navier_stokes", "w")
     table = recipes.compare("navier_stokes")
     assert table.ours["%CE"] <= table.paper["%CE"] and (table["relative difference"] < 0.05).all()
 
@@ -228,7 +254,8 @@ def test_navier_stokes():
 @slow
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 def test_navier_stokes_needs_denoising():
-    with pytest.warns(UbicWarning, match="BIC alone decides"): found = recipes.reproduce("navier_stokes", denoising=False)
+    with pytest.warns(UbicWarning, match="BIC alone decides"):
+        found = recipes.reproduce("navier_stokes", denoising=False)
     assert set(found.pde()["w"]) != true_terms("navier_stokes", "w")
     assert true_terms("navier_stokes", "w") != set(map(str, found.path.terms(3)))
     assert (recipes.compare("navier_stokes", denoising=False)["relative difference"] < 0.05).all()
@@ -244,4 +271,5 @@ def test_gray_scott(target, size, denoising):
     table = recipes.compare("gray_scott", denoising, target)
     assert (table.drop(index="%CE")["relative difference"] < 0.02).all()
     assert (np.abs(found.coef - [truth[str(term)] for term in found.terms]) < 4*found.std).all()
-    assert coefficient_error(found.pde()[target], truth).mean() < 2*table.paper["%CE"] # the boxes of the paper are not known
+    error = coefficient_error(found.pde()[target], truth).mean()
+    assert error < 2*table.paper["%CE"] # the boxes of the paper are not known

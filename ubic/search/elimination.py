@@ -10,12 +10,16 @@ __all__ = ['best_addition', 'forward_order', 'independent_candidates', 'eliminat
 import numpy as np
 from ..ground.compiled import njit
 from ubic.search.paths import (
-    dot_product, dual_vectors, fit_subset, fit_subset_into, leave_out, path_of, project_out,
+    Undecided, dot_product, dual_vectors, fit_subset, fit_subset_into, leave_out, path_of, project_out,
 )
 
 # %% ../../nbs/05_search/02_elimination.ipynb #a0150e4c
 @njit(cache=True, nogil=True)
-def best_addition(work, free): # the candidate to add, and the squared residual then
+def best_addition(
+    work, # candidates and target without the terms taken so far
+    free, # which candidates are not taken
+): # its number, and the squared residual with it
+    "The candidate to add."
     p = len(work) - 1
     best, most = -1, -1.0
     for j in range(p):
@@ -27,11 +31,17 @@ def best_addition(work, free): # the candidate to add, and the squared residual 
 
 # %% ../../nbs/05_search/02_elimination.ipynb #7129178d
 @njit(cache=True, nogil=True)
-def forward_order(unit, max_size): # order in which candidates are added
-    work, order, free = unit.copy(), np.empty(max_size, np.int64), np.ones(len(unit) - 1, np.bool_)
+def forward_order(
+    unit, # columns of length one, one per row, the target last
+    max_size, # how many to add
+):
+    "Candidates in the order in which they are added."
+    work, free = unit.copy(), np.ones(len(unit) - 1, np.bool_)
+    order = np.empty(max_size, np.int64)
     for k in range(max_size):
         best, _ = best_addition(work, free)
-        order[k], free[best] = best, False
+        order[k] = best
+        free[best] = False
         if dot_product(work[best], work[best]) > 1e-20:
             pivot = work.copy()
             project_out(pivot, best, 0, work)
@@ -39,46 +49,93 @@ def forward_order(unit, max_size): # order in which candidates are added
 
 # %% ../../nbs/05_search/02_elimination.ipynb #b237c4dc
 @njit(cache=True, nogil=True)
-def _backward(dual, target): # candidates, the one left out first last
+def _cheapest(candidates):
+    "The candidate that costs least to leave out."
+    dual, along, norms, free = candidates
+    cheapest, least = -1, np.inf
+    for j in range(len(dual)):
+        if free[j] and along[j]**2 < least*norms[j]:
+            cheapest = j
+            least = along[j]**2/norms[j]
+    return cheapest
+
+# %% ../../nbs/05_search/02_elimination.ipynb #fdc45c15
+@njit(cache=True, nogil=True)
+def _backward_order(dual, target):
+    "All candidates, those that are left out first at the end."
     p = len(dual)
-    order, free, along, norms = np.empty(p, np.int64), np.ones(p, np.bool_), np.empty(p), np.empty(p)
-    for j in range(p): along[j], norms[j] = dot_product(dual[j], target), dot_product(dual[j], dual[j])
+    order, free = np.empty(p, np.int64), np.ones(p, np.bool_)
+    along, norms = np.empty(p), np.empty(p)
+    for j in range(p):
+        along[j] = dot_product(dual[j], target)
+        norms[j] = dot_product(dual[j], dual[j])
+    candidates = Undecided(dual, along, norms, free)
     for last in range(p - 1, -1, -1):
-        worst, least = -1, np.inf
-        for j in range(p):
-            if free[j] and along[j]**2 < least*norms[j]: worst, least = j, along[j]**2/norms[j]
-        order[last] = worst
-        leave_out(dual, along, norms, free, worst)
+        order[last] = _cheapest(candidates)
+        leave_out(candidates, order[last])
     return order
 
 # %% ../../nbs/05_search/02_elimination.ipynb #e66e7286
-def independent_candidates(system): return np.array([j for j, term in enumerate(system.terms) if str(term) not in system.dependent])
+def independent_candidates(
+    system, # a `LinearSystem`
+) -> np.ndarray: # column numbers
+    "Candidates that are no combinations of candidates before them."
+    return np.array([j for j, term in enumerate(system.terms) if str(term) not in system.dependent])
 
-def elimination_orders(system, max_size): # forward, and backward among independent candidates
-    columns = independent_candidates(system)
-    return forward_order(system.unit, max_size), columns[_backward(dual_vectors(system.unit[[*columns, -1]]), system.unit[-1])]
+# %% ../../nbs/05_search/02_elimination.ipynb #f3f76d7c
+def elimination_orders(
+    system, # a `LinearSystem`
+    max_size: int, # how many candidates the forward order has
+): # two arrays of column numbers
+    "Candidates in forward order, and the independent ones in backward order."
+    columns, unit = independent_candidates(system), system.unit
+    dual = dual_vectors(unit[[*columns, -1]])
+    return forward_order(unit, max_size), columns[_backward_order(dual, unit[-1])]
 
-def better_subset(unit, *supports): return min(supports, key=lambda support: fit_subset(unit, support)[1])
+# %% ../../nbs/05_search/02_elimination.ipynb #cfc75751
+def better_subset(
+    unit, # columns of length one, one per row, the target last
+    *supports, # subsets, as arrays
+):
+    "The subset that leaves the least."
+    def unexplained(support): return fit_subset(unit, support)[1]
+    return min(supports, key=unexplained)
 
 # %% ../../nbs/05_search/02_elimination.ipynb #aa61065f
-def greedy_path(system, max_size):
+def greedy_path(
+    system, # a `LinearSystem`
+    max_size: int, # largest number of terms
+): # a `SubsetPath`
+    "For every size the better of the forward and the backward subset."
     forward, backward = elimination_orders(system, max_size)
-    supports = [better_subset(system.unit, forward[:size], backward[:size]) for size in range(1, max_size + 1)]
+    sizes = range(1, max_size + 1)
+    supports = [better_subset(system.unit, forward[:size], backward[:size]) for size in sizes]
     return path_of(system, supports, solver="greedy")
 
 # %% ../../nbs/05_search/02_elimination.ipynb #20206bbe
 @njit(cache=True, nogil=True)
-def _exchange(unit, support): # swap single terms until nothing improves
-    coef = np.zeros(len(support))
-    support, best, turn, idle = support.copy(), fit_subset_into(unit, support, coef), 0, 0
+def _without(unit, support, turn, work, source):
+    "Write the columns without the directions of all terms of a subset but one; which candidates are not among those."
+    free = np.ones(len(unit) - 1, np.bool_)
+    work[:] = unit
+    for c in range(len(support)):
+        free[support[c]] = c == turn
+        if c != turn and dot_product(work[support[c]], work[support[c]]) > 1e-20:
+            source[:] = work
+            project_out(source, support[c], 0, work)
+    return free
+
+# %% ../../nbs/05_search/02_elimination.ipynb #89a27009
+@njit(cache=True, nogil=True)
+def _exchange(unit, support):
+    "Swap single terms of a subset until nothing improves."
+    support, coef = support.copy(), np.zeros(len(support))
+    best = fit_subset_into(unit, support, coef)
     work, source = np.empty_like(unit), np.empty_like(unit)
+    turn, idle = 0, 0
     while idle < len(support):
-        free, old, work[:] = np.ones(len(unit) - 1, np.bool_), support[turn], unit
-        for c in range(len(support)):
-            free[support[c]] = c == turn
-            if c != turn and dot_product(work[support[c]], work[support[c]]) > 1e-20:
-                source[:] = work
-                project_out(source, support[c], 0, work)
+        old = support[turn]
+        free = _without(unit, support, turn, work, source)
         support[turn], _ = best_addition(work, free)
         rss = fit_subset_into(unit, support, coef)
         if rss < best*(1 - 1e-12): best, idle = rss, 0
@@ -87,11 +144,17 @@ def _exchange(unit, support): # swap single terms until nothing improves
     return support
 
 # %% ../../nbs/05_search/02_elimination.ipynb #099f4c60
-def first_guess(system, max_size): # one good support per size
+def first_guess(
+    system, # a `LinearSystem`
+    max_size: int, # largest number of terms
+) -> list: # of arrays of column numbers
+    "One good subset per size."
+    unit = system.unit
     forward, backward = elimination_orders(system, max_size)
-    found = [_exchange(system.unit, forward[:1])]
+    found = [_exchange(unit, forward[:1])]
     for size in range(2, max_size + 1):
-        larger = next(np.append(found[-1], j) for j in forward if j not in found[-1])
-        starts = {tuple(sorted(start)) for start in (forward[:size], backward[:size], larger)}
-        found.append(better_subset(system.unit, *(_exchange(system.unit, np.array(start)) for start in sorted(starts))))
+        addition = next(j for j in forward if j not in found[-1])
+        starts = (forward[:size], backward[:size], np.append(found[-1], addition))
+        different = sorted({tuple(sorted(start)) for start in starts})
+        found.append(better_subset(unit, *(_exchange(unit, np.array(start)) for start in different)))
     return found

@@ -11,44 +11,58 @@ from time import perf_counter
 import numpy as np
 from tqdm import tqdm
 from ..ground.runtime import need
-from ..ground.checks import check_positive, check_whole
+from ..ground.checks import Argument, ArgumentError, check_positive, check_whole
 from ..ground.compiled import njit
 from ..weakform.system import LinearSystem
 from .paths import SubsetPath, dot_product, dual_vectors, fit_subset, leave_out, path_of
 from .elimination import better_subset, first_guess, forward_order, greedy_path
 from ubic.search.exact import (
-    count_groups, improvement_goal, independent_bases, optimality_gap, start_walk, warn_of_gap,
+    count_groups, improvement_goal, independent_bases, optimality_gaps, pass_on, project_decided, start_walk,
+    undecided_at, warn_of_gap,
 )
 
 # %% ../../nbs/05_search/04_solvers.ipynb #1400c11f
-def _boxed(unit, best): # matrix of the objective in δ, the value of δ that means zero, and the room between all candidates and `best`
-    dual, (_, triangle) = dual_vectors(unit), np.linalg.qr(unit[:-1].T)
-    room = 1.1*(best - fit_subset(unit, np.arange(len(unit) - 1))[1])
+def _boxed(unit, best):
+    "Matrix of the objective in δ, the value of δ that means zero, and the room between all candidates and `best`."
+    _, triangle = np.linalg.qr(unit[:-1].T)
+    _, least = fit_subset(unit, np.arange(len(unit) - 1))
+    room = 1.1*(best - least)
+    dual = dual_vectors(unit)
     lengths = np.sqrt(np.sum(dual**2, axis=1))
-    return triangle*lengths, -(dual @ unit[-1])/(lengths*np.sqrt(room)), room
+    zero = -(dual @ unit[-1])/(lengths*np.sqrt(room))
+    return triangle*lengths, zero, room
 
 # %% ../../nbs/05_search/04_solvers.ipynb #85910b33
-def _scip(matrix, zero, size, formulation, seconds): # which candidates take part, a lower bound of the objective, and whether that is proven
+def _scip(matrix, zero, size, formulation, seconds):
+    "Which candidates take part, a lower bound of the objective, and whether that is proven."
     scip = need("pyscipopt", '"ubic[solvers]"')
     model, p = scip.Model(), len(zero)
     model.hideOutput()
     model.setParam("limits/time", seconds)
     taken = [model.addVar(vtype="B") for _ in range(p)]
     shift = [model.addVar(lb=-1 - o, ub=1 - o) for o in zero] # δ minus the value that means zero
-    rest, total = [model.addVar(lb=-1.1, ub=1.1) for _ in range(p)], model.addVar(lb=0, ub=1)
-    for z, g, o in zip(taken, shift, zero): _scip_switch(model, z, g, o, formulation)
-    for row, r in zip(matrix, rest): model.addCons(r == scip.quicksum(a*(g + o) for a, g, o in zip(row, shift, zero) if a))
+    rest = [model.addVar(lb=-1.1, ub=1.1) for _ in range(p)]
+    total = model.addVar(lb=0, ub=1)
+    for z, g, o in zip(taken, shift, zero):
+        _scip_switch(model, z, g, o, formulation)
+    for row, r in zip(matrix, rest):
+        products = (a*(g + o) for a, g, o in zip(row, shift, zero) if a)
+        model.addCons(r == scip.quicksum(products))
     model.addCons(scip.quicksum(r*r for r in rest) <= total)
     model.addCons(scip.quicksum(taken) <= size)
     model.setObjective(total)
     model.optimize()
-    if model.getStatus() == "userinterrupt": raise KeyboardInterrupt # SCIP takes Ctrl-C for itself
-    solution = model.getBestSol() if model.getNSols() else None
-    support = [] if solution is None else [j for j, z in enumerate(taken) if model.getSolVal(solution, z) > 0.5]
-    return support, model.getDualbound(), model.getStatus() in ("optimal", "infeasible")
+    status = model.getStatus()
+    if status == "userinterrupt": raise KeyboardInterrupt # SCIP takes Ctrl-C for itself
+    support = []
+    if model.getNSols():
+        solution = model.getBestSol()
+        support = [j for j, z in enumerate(taken) if model.getSolVal(solution, z) > 0.5]
+    return support, model.getDualbound(), status in ("optimal", "infeasible")
 
 # %% ../../nbs/05_search/04_solvers.ipynb #4fd8a4db
 def _scip_switch(model, z, g, o, formulation):
+    "Say that a coefficient is zero unless its candidate takes part."
     if formulation == "miqp":
         model.addCons(g <= (1 - o)*z)
         model.addCons(g >= (-1 - o)*z)
@@ -58,11 +72,14 @@ def _scip_switch(model, z, g, o, formulation):
         model.addConsSOS1([g, out])
 
 # %% ../../nbs/05_search/04_solvers.ipynb #f39b6897
-def _gurobi(matrix, zero, size, formulation, seconds): # as `_scip`
+def _gurobi(matrix, zero, size, formulation, seconds):
+    "The same as of SCIP."
     gurobi = need("gurobipy", "gurobipy (or use engine='scip')")
+    settings = {"OutputFlag": 0, "TimeLimit": seconds, "MIPGap": 1e-6}
     try:
-        with gurobi.Env(params={"OutputFlag": 0, "TimeLimit": seconds, "MIPGap": 1e-6}) as env, gurobi.Model(env=env) as model:
-            taken, shift = model.addMVar(len(zero), vtype="B"), model.addMVar(len(zero), lb=-1 - zero, ub=1 - zero)
+        with gurobi.Env(params=settings) as env, gurobi.Model(env=env) as model:
+            taken = model.addMVar(len(zero), vtype="B")
+            shift = model.addMVar(len(zero), lb=-1 - zero, ub=1 - zero)
             _gurobi_switches(model, taken, shift, zero, formulation)
             model.addConstr(taken.sum() <= size)
             model.setObjective((matrix @ (shift + zero)) @ (matrix @ (shift + zero)))
@@ -70,10 +87,13 @@ def _gurobi(matrix, zero, size, formulation, seconds): # as `_scip`
             if model.Status == 11: raise KeyboardInterrupt # and so does Gurobi
             support = np.flatnonzero(taken.X > 0.5) if model.SolCount else []
             return list(support), model.ObjBound, model.Status in (2, 3, 4) # optimal, or nothing inside the box
-    except gurobi.GurobiError as error: raise RuntimeError(f"Gurobi refused: {error}; its licence may not allow this problem, engine='scip' needs none.") from None
+    except gurobi.GurobiError as error:
+        remedy = "its licence may not allow this problem, engine='scip' needs none"
+        raise RuntimeError(f"Gurobi refused: {error}; {remedy}.") from None
 
 # %% ../../nbs/05_search/04_solvers.ipynb #d1ba8936
 def _gurobi_switches(model, taken, shift, zero, formulation):
+    "Say that coefficients are zero unless their candidates take part."
     if formulation == "miqp":
         model.addConstr(shift <= (1 - zero)*taken)
         model.addConstr(shift >= (-1 - zero)*taken)
@@ -85,24 +105,37 @@ def _gurobi_switches(model, taken, shift, zero, formulation):
 # %% ../../nbs/05_search/04_solvers.ipynb #12990b3b
 _engines = {"scip": _scip, "gurobi": _gurobi}
 
-def _program(unit, columns, size, support, formulation, engine, seconds): # a support, a lower bound of the residual, whether it is proven
-    small, best = unit[[*columns, -1]], fit_subset(unit, support)[1]
-    full = fit_subset(small, np.arange(len(columns)))[1]
+def _program(unit, columns, support, solve, seconds):
+    "A subset as large as the one given, a lower bound of the residual, and whether that is proven."
+    small = unit[[*columns, -1]]
+    _, best = fit_subset(unit, support)
+    _, full = fit_subset(small, np.arange(len(columns)))
     if full >= improvement_goal(best): return support, best, True
     if seconds <= 0: return support, full, False
+    size = len(support)
     matrix, zero, room = _boxed(small, best)
-    found, bound, proven = _engines[engine](matrix, zero, size, formulation, seconds)
-    if len(found): support = better_subset(unit, support, _filled(unit, columns[found], size))
+    found, bound, proven = solve(matrix, zero, size, seconds=seconds)
+    if len(found):
+        complete = _filled(unit, columns[found], size)
+        support = better_subset(unit, support, complete)
     return support, full + room*min(max(bound, 0), 1), proven
 
 # %% ../../nbs/05_search/04_solvers.ipynb #6eb79b13
-def _filled(unit, support, size): # add the best terms one by one up to the size
+def _filled(unit, support, size):
+    "A subset with the best terms added one by one up to a size."
     while len(support) < size:
-        others = [np.append(support, j) for j in range(len(unit) - 1) if j not in support]
-        support = better_subset(unit, *others)
+        others = [j for j in range(len(unit) - 1) if j not in support]
+        support = better_subset(unit, *(np.append(support, j) for j in others))
     return np.sort(support)
 
 # %% ../../nbs/05_search/04_solvers.ipynb #111cec8e
+def _check_choice(name, value, allowed):
+    "Refuse a value that is not among those allowed."
+    if value not in allowed:
+        choice = ", ".join(allowed)
+        raise ArgumentError(name, f"must be one of {choice}, found {value!r}")
+
+# %% ../../nbs/05_search/04_solvers.ipynb #9d775c98
 def mixed_integer(
     system: LinearSystem, # from a library, or made from anyone's matrices
     max_size: int, # largest number of terms
@@ -111,18 +144,26 @@ def mixed_integer(
     formulation: str = "miqp", # or "sos1": bounds on the coefficients, or special ordered sets
 ) -> SubsetPath:
     "Best subsets by mixed-integer quadratic programs."
-    for name, value, allowed in (("engine", engine, _engines), ("formulation", formulation, ("miqp", "sos1"))):
-        if value not in allowed: raise ValueError(f"`{name}` must be one of {', '.join(allowed)}, found {value!r}.")
-    time_limit, start = check_positive("time_limit", time_limit), perf_counter()
-    supports, (bases, outside), gap = [np.array(support) for support in greedy_path(system, max_size).supports], independent_bases(system.unit), []
-    for k in tqdm(range(max_size), desc=f"{formulation} on {engine}", leave=False):
-        bounds, end = [outside], perf_counter() + (time_limit - perf_counter() + start)/(max_size - k)
+    _check_choice("engine", engine, _engines)
+    _check_choice("formulation", formulation, ("miqp", "sos1"))
+    end = perf_counter() + check_positive("time_limit", time_limit)
+    solve = partial(_engines[engine], formulation=formulation)
+    name, unit = f"{formulation} on {engine}", system.unit
+    supports = [np.array(support) for support in greedy_path(system, max_size).supports]
+    bases, outside = independent_bases(unit)
+    bounds = np.full(max_size, outside)
+    for k in tqdm(range(max_size), desc=name, leave=False):
+        now = perf_counter()
+        end_of_size = now + (end - now)/(max_size - k)
         for columns in bases:
-            supports[k], bound, proven = _program(system.unit, columns, k + 1, supports[k], formulation, engine, end - perf_counter())
-            bounds.append(np.inf if proven else bound)
-        gap.append(optimality_gap(fit_subset(system.unit, supports[k])[1], min(bounds)))
-    path = path_of(system, supports, solver=f"{formulation} on {engine}", exact=not any(gap), certificate={"gap": gap, "tolerance": 1e-6})
-    warn_of_gap(path, f"{engine} stopped after `time_limit={time_limit:g}` seconds" if outside == np.inf else "the candidates depend on each other in very many ways")
+            seconds = end_of_size - perf_counter()
+            supports[k], bound, proven = _program(unit, columns, supports[k], solve, seconds)
+            if not proven: bounds[k] = min(bounds[k], bound)
+    gap = optimality_gaps(unit, supports, bounds)
+    record = {"gap": gap, "tolerance": 1e-6}
+    path = path_of(system, supports, solver=name, exact=not any(gap), certificate=record)
+    if outside < np.inf: warn_of_gap(path, "the candidates depend on each other in very many ways")
+    else: warn_of_gap(path, f"{engine} stopped after ", Argument("time_limit", f"{time_limit:g}"), " seconds")
     return path
 
 miqp, sos1 = (partial(mixed_integer, formulation=name) for name in ("miqp", "sos1"))
@@ -134,64 +175,93 @@ def frols(
 ) -> SubsetPath:
     "Forward regression: every subset is the last one with a term added."
     order = forward_order(system.unit, max_size)
-    return path_of(system, [order[:size] for size in range(1, max_size + 1)], solver="frols")
+    supports = [order[:size] for size in range(1, max_size + 1)]
+    return path_of(system, supports, solver="frols")
 
 # %% ../../nbs/05_search/04_solvers.ipynb #cc29a8e2
 @njit(cache=True, nogil=True)
-def _to_decide(dual, along, norms, free, rss, terms, price, goal, group): # length of the group to branch on; 0 if nothing better is left
-    room = goal - rss - price*terms
-    if room <= 0: return 0
-    most = int(np.ceil(room/price))
-    found, length = count_groups(dual, along, norms, free, rss, rss + room, most, group)
-    return 0 if found == most else length
+def _group_to_decide(walk, d, price, goal):
+    "Form the group to branch on at a depth; its length is zero if nothing better is left."
+    room = goal - walk.rss[d] - price*d
+    walk.length[d] = 0
+    if room <= 0: return
+    rss, most = walk.rss[d], int(np.ceil(room/price))
+    candidates = undecided_at(walk, d)
+    found, length = count_groups(candidates, rss, rss + room, most, walk.group[d])
+    if found < most: walk.length[d] = length
 
 # %% ../../nbs/05_search/04_solvers.ipynb #03cef757
 @njit(cache=True, nogil=True)
-def _go_on_priced(walk, price, budget): # the number of steps made
-    steps, p = 0, walk.dual.shape[1]
+def _step_in_priced(walk, d, j, price):
+    "Decide for a candidate, at a price."
+    c, p = d + 1, walk.dual.shape[1]
+    project_decided(walk, d, j)
+    residual = walk.primal[c, p]
+    value = dot_product(residual, residual) + price*c
+    if value < walk.best[0]:
+        walk.best[0] = value
+        walk.winner[:c] = walk.chosen[:c]
+        walk.winner[c:] = -1
+    pass_on(walk, d)
+    _group_to_decide(walk, c, price, improvement_goal(walk.best[0]))
+
+# %% ../../nbs/05_search/04_solvers.ipynb #55b1ed51
+@njit(cache=True, nogil=True)
+def _go_on_priced(walk, price, budget):
+    "Walk on for so many steps; the number of steps made."
+    steps = 0
     while walk.depth[0] >= 0 and steps < budget:
-        d = walk.depth[0]
-        if walk.turn[d] == walk.length[d] or walk.rss[d] + price*d >= improvement_goal(walk.best[0]):
+        d, goal = walk.depth[0], improvement_goal(walk.best[0])
+        if walk.turn[d] == walk.length[d] or walk.rss[d] + price*d >= goal:
             walk.depth[0] -= 1
             continue
-        j, c, steps = walk.group[d, walk.turn[d]], d + 1, steps + 1
+        j = walk.group[d, walk.turn[d]]
         walk.turn[d] += 1
-        if c < len(walk.rss):
-            walk.chosen[d], walk.free[c], walk.free[c, j] = j, walk.free[d], False
-            norm = dot_product(walk.primal[d, j], walk.primal[d, j])
-            for i in range(p + 1):
-                if i == p or walk.free[c, i]: walk.primal[c, i] = walk.primal[d, i] - dot_product(walk.primal[d, j], walk.primal[d, i])/norm*walk.primal[d, j]
-            value = dot_product(walk.primal[c, p], walk.primal[c, p]) + price*c
-            if value < walk.best[0]: walk.best[0], walk.winner[:c], walk.winner[c:] = value, walk.chosen[:c], -1
-            walk.dual[c], walk.along[c], walk.norms[c], walk.rss[c], walk.turn[c] = walk.dual[d], walk.along[d], walk.norms[d], walk.rss[d], 0
-            walk.length[c] = _to_decide(walk.dual[c], walk.along[c], walk.norms[c], walk.free[c], walk.rss[c], c, price, improvement_goal(walk.best[0]), walk.group[c])
-        walk.rss[d] += leave_out(walk.dual[d], walk.along[d], walk.norms[d], walk.free[d], j)
-        if c < len(walk.rss) and walk.length[c]: walk.depth[0] = c
+        steps += 1
+        deeper = d + 1 < len(walk.rss)
+        if deeper: _step_in_priced(walk, d, j, price)
+        walk.rss[d] += leave_out(undecided_at(walk, d), j)
+        if deeper and walk.length[d + 1]: walk.depth[0] = d + 1
     return steps
 
 # %% ../../nbs/05_search/04_solvers.ipynb #18c1eebe
-def _priced(unit, price, best, most_steps): # best value, its support, a lower bound, steps
-    walk, steps = start_walk(unit, dual_vectors(unit), min(len(unit) - 1, int(best/price) + 1) + 1, best), 0
-    walk.length[0] = _to_decide(walk.dual[0], walk.along[0], walk.norms[0], walk.free[0], walk.rss[0], 0, price, improvement_goal(best), walk.group[0])
-    while walk.depth[0] >= 0 and steps < most_steps: steps += _go_on_priced(walk, price, min(50, most_steps - steps))
+def _priced(unit, price, best, most_steps):
+    "The best value at a price, its support, a lower bound of all values, and the steps made."
+    most_terms = min(len(unit) - 1, int(best/price) + 1)
+    walk = start_walk(unit, dual_vectors(unit), most_terms + 1, best)
+    steps = 0
+    _group_to_decide(walk, 0, price, improvement_goal(best))
+    while walk.depth[0] >= 0 and steps < most_steps:
+        steps += _go_on_priced(walk, price, min(50, most_steps - steps))
     still_open = np.arange(walk.depth[0] + 1)
-    return walk.best[0], walk.winner[walk.winner >= 0], min([walk.best[0], *(walk.rss[still_open] + price*still_open)]), steps
+    bounds = walk.rss[still_open] + price*still_open
+    best, support = walk.best[0], walk.winner[walk.winner >= 0]
+    return best, support, min([best, *bounds]), steps
 
 # %% ../../nbs/05_search/04_solvers.ipynb #353b1457
-def _corners(rss): # indices of the convex hull of the curve, from below
+def _corners(rss):
+    "Indices of the convex hull of a curve, from below."
     hull = []
     for k in range(len(rss)):
-        while len(hull) > 1 and (rss[hull[-1]] - rss[hull[-2]])*(k - hull[-2]) >= (rss[k] - rss[hull[-2]])*(hull[-1] - hull[-2]): hull.pop()
+        while len(hull) > 1 and _is_above(rss, *hull[-2:], k): hull.pop()
         hull.append(k)
     return hull
 
+# %% ../../nbs/05_search/04_solvers.ipynb #e7ffa7ad
+def _is_above(rss, left, middle, right):
+    "Whether a point of a curve is on or above the line through two others."
+    climb, climb_of_line = rss[middle] - rss[left], rss[right] - rss[left]
+    return climb*(right - left) >= climb_of_line*(middle - left)
+
 # %% ../../nbs/05_search/04_solvers.ipynb #a1e28950
-def _prices(rss): # one for each corner; size 0 has residual 1
+def _prices(rss):
+    "One price for each corner; size 0 has residual 1."
     curve = np.array([1.0, *rss])
     hull = _corners(curve)
     slopes = -np.diff(curve[hull])/np.diff(hull)
     slopes = np.append(slopes, slopes[-1]/4)
-    return [float(np.sqrt(steep*flat)) for steep, flat in zip(slopes, slopes[1:]) if flat > 1e-15]
+    neighbors = zip(slopes, slopes[1:])
+    return [float(np.sqrt(steep*flat)) for steep, flat in neighbors if flat > 1e-15]
 
 # %% ../../nbs/05_search/04_solvers.ipynb #b8980286
 def l0bnb(
@@ -201,18 +271,26 @@ def l0bnb(
 ) -> SubsetPath:
     "One support per size from penalized problems, solved by branch and bound."
     most_steps, unit = check_whole("most_steps", most_steps, 1), system.unit
-    supports, (bases, outside), steps = first_guess(system, max_size), independent_bases(unit), 0
-    prices, bounds = _prices([fit_subset(unit, support)[1] for support in supports]), np.zeros(max_size)
+    supports, (bases, outside) = first_guess(system, max_size), independent_bases(unit)
+    prices = _prices([fit_subset(unit, support)[1] for support in supports])
+    sizes = np.arange(1, max_size + 1)
+    bounds, steps = np.zeros(max_size), 0
     for price in prices:
-        value, low = min(fit_subset(unit, support)[1] + price*len(support) for support in supports), outside
+        shares = [fit_subset(unit, support)[1] for support in supports]
+        value = min(share + price*len(support) for share, support in zip(shares, supports))
+        low = outside
         for columns in bases:
             small = unit[[*columns, -1]]
             value, winner, bound, more = _priced(small, price, value, most_steps)
-            low, steps = min(low, bound), steps + more
-            if 0 < len(winner) <= max_size: supports[len(winner) - 1] = better_subset(unit, supports[len(winner) - 1], np.sort(columns[winner]))
-        bounds = np.maximum(bounds, low - price*np.arange(1, max_size + 1))
-    gap = [optimality_gap(fit_subset(unit, support)[1], bound) for support, bound in zip(supports, bounds*(1 + 1e-12))]
-    return path_of(system, supports, solver="l0bnb", exact=not any(gap), certificate={"gap": gap, "prices": prices, "visited": steps})
+            low = min(low, bound)
+            steps += more
+            k = len(winner) - 1
+            if not 0 <= k < max_size: continue
+            supports[k] = better_subset(unit, supports[k], np.sort(columns[winner]))
+        bounds = np.maximum(bounds, low - price*sizes)
+    gap = optimality_gaps(unit, supports, bounds*(1 + 1e-12))
+    record = {"gap": gap, "prices": prices, "visited": steps}
+    return path_of(system, supports, solver="l0bnb", exact=not any(gap), certificate=record)
 
 # %% ../../nbs/05_search/04_solvers.ipynb #8afc3403
 def from_coefficients(
@@ -221,10 +299,14 @@ def from_coefficients(
 ) -> SubsetPath:
     "A path from coefficients found elsewhere: the best support of each size among them."
     table = np.atleast_2d(np.asarray(coefs, dtype=float))
-    if table.ndim != 2 or table.shape[1] != system.p: raise ValueError(f"`coefs` must have one column per candidate, {system.p}, found shape {np.shape(coefs)}.")
-    if not np.isfinite(table).all(): raise ValueError("`coefs` has values that are NaN or infinite; leave those models out.")
+    if table.ndim != 2 or table.shape[1] != system.p:
+        raise ArgumentError("coefs", f"must have one column per candidate, {system.p}, found shape {np.shape(coefs)}")
+    if not np.isfinite(table).all():
+        raise ArgumentError("coefs", "has values that are NaN or infinite", "leave those models out")
     found = {}
-    for support in (np.flatnonzero(row) for row in table):
-        if len(support): found[len(support)] = better_subset(system.unit, support, found.get(len(support), support))
-    if not found: raise ValueError("`coefs` are zero everywhere: there is no model to compare.")
-    return path_of(system, [found[size] for size in sorted(found)], solver="coefficients", certificate={"models": len(table)})
+    for support in map(np.flatnonzero, table):
+        size = len(support)
+        if size: found[size] = better_subset(system.unit, support, found.get(size, support))
+    if not found: raise ArgumentError("coefs", "are zero everywhere: there is no model to compare")
+    supports = [found[size] for size in sorted(found)]
+    return path_of(system, supports, solver="coefficients", certificate={"models": len(table)})

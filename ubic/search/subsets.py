@@ -6,10 +6,9 @@
 __all__ = ['two_step', 'solvers', 'find_solver', 'best_subsets', 'affordable_size']
 
 # %% ../../nbs/05_search/05_subsets.ipynb #b4a462a8
-import warnings
 from inspect import signature
 import numpy as np
-from ..ground.checks import UbicWarning, check_whole
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_whole, warn
 from ..weakform.system import LinearSystem
 from .paths import SubsetPath, fit_subset, path_of
 from .elimination import greedy_path
@@ -25,19 +24,27 @@ def two_step(
     time_limit: float = 60.0, # seconds for the exact search
 ) -> SubsetPath:
     "Exact search among the candidates that appear on an approximate path."
-    if approximate in ("two_step", "exact"): raise ValueError(f"`approximate` must be an approximate solver such as 'frols', 'l0bnb' or 'greedy', found {approximate!r}.")
-    proposed = best_subsets(system, affordable_size(system.p) if max_size is None else max_size, approximate)
-    union = _union(proposed, system.p if keep is None else check_whole("keep", keep, 1, system.p))
-    path = best_subsets(system.only(union), min(len(proposed.sizes), len(union)), time_limit=time_limit)
-    record = {"candidates": [str(system.terms[j]) for j in union], "gap among these": path.certificate["gap"]}
-    return path_of(system, [union[list(support)] for support in path.supports], solver=f"two_step after {approximate}",
-                 exact=path.exact and len(union) == system.p, certificate=record)
+    if approximate in ("two_step", "exact"):
+        found = f"must be an approximate solver such as 'frols', 'l0bnb' or 'greedy', found {approximate!r}"
+        raise ArgumentError("approximate", found)
+    if max_size is None: max_size = affordable_size(system.p)
+    proposed = best_subsets(system, max_size, approximate)
+    keep = system.p if keep is None else check_whole("keep", keep, 1, system.p)
+    union = _union(proposed, keep)
+    largest = min(len(proposed.sizes), len(union))
+    path = best_subsets(system.only(union), largest, time_limit=time_limit)
+    supports = [union[list(support)] for support in path.supports]
+    names = [str(system.terms[j]) for j in union]
+    record = {"candidates": names, "gap among these": path.certificate["gap"]}
+    complete = path.exact and len(union) == system.p
+    return path_of(system, supports, solver=f"two_step after {approximate}", exact=complete, certificate=record)
 
 # %% ../../nbs/05_search/05_subsets.ipynb #bc481701
-def _union(path, keep): # columns on a path, the most frequent first where not all are kept
+def _union(path, keep):
+    "Columns on a path; the most frequent ones where not all are kept."
     counts = np.bincount(np.concatenate(path.supports), minlength=path.system.p)
-    order = np.argsort(-counts, kind="stable")[:min(keep, np.count_nonzero(counts))]
-    return np.sort(order)
+    order = np.argsort(-counts, kind="stable")
+    return np.sort(order[:min(keep, np.count_nonzero(counts))])
 
 # %% ../../nbs/05_search/05_subsets.ipynb #7f4a0609
 def solvers() -> dict: # name → function from a system and a largest size to a path
@@ -47,36 +54,50 @@ def solvers() -> dict: # name → function from a system and a largest size to a
         "frols": frols, "l0bnb": l0bnb, "two_step": two_step,
     }
 
-def find_solver(name, options):
+# %% ../../nbs/05_search/05_subsets.ipynb #329be3f9
+def find_solver(
+    name: str, # of the solver
+    options, # names of the options it is to take
+): # the function
     "The solver of that name, if it takes these options."
     known = solvers()
     if not isinstance(name, str) or name not in known:
-        raise ValueError(f"`solver` must be one of {', '.join(known)}, found {name!r}.")
+        raise ArgumentError("solver", f"must be one of {', '.join(known)}, found {name!r}")
     takes = list(signature(known[name]).parameters)[2:]
     for option in options:
         if option not in takes:
-            raise TypeError(f"`solver='{name}'` has no option `{option}`; it takes {', '.join(takes) or 'none'}.")
+            found = [Argument("solver", f"'{name}'"), " has no option ", Argument(option)]
+            raise ArgumentTypeError("", found, f"it takes {', '.join(takes) or 'none'}")
     return known[name]
 
 # %% ../../nbs/05_search/05_subsets.ipynb #d7c84c5e
-def _ranks(terms): return np.argsort(sorted(range(len(terms)), key=lambda j: (getattr(terms[j], "order", 0), str(terms[j])))) # simple ones first
+def _ranks(terms):
+    "Places of the terms in the order of simplicity."
+    def complexity(j): return getattr(terms[j], "order", 0), str(terms[j])
+    return np.argsort(sorted(range(len(terms)), key=complexity))
 
-def _swap_for_simpler(unit, support, ranks): # one term, at no loss; None when that is not possible
+# %% ../../nbs/05_search/05_subsets.ipynb #41ab8331
+def _swap_for_simpler(unit, support, ranks):
+    "The subset with one term swapped for a simpler one, at no loss; None when that is not possible."
     best = np.sqrt(fit_subset(unit, np.array(support))[1])
     for i in np.argsort(ranks):
+        if i in support: continue
         for j in support:
-            if i in support or ranks[i] >= ranks[j]: continue
+            if ranks[i] >= ranks[j]: continue
             other = sorted([*(k for k in support if k != j), int(i)])
             coef, rest = fit_subset(unit, np.array(other))
             if np.sqrt(rest) <= best + 1e-9 and coef.all(): return tuple(other)
+    return None
 
 # %% ../../nbs/05_search/05_subsets.ipynb #ad878e5c
 def _simplest(path):
-    ranks, supports = _ranks(path.system.terms), []
+    "The path with every subset made as simple as it can be at no loss."
+    unit, ranks, supports = path.system.unit, _ranks(path.system.terms), []
     for support in path.supports:
-        while (simpler := _swap_for_simpler(path.system.unit, support, ranks)) is not None: support = simpler
+        while (simpler := _swap_for_simpler(unit, support, ranks)) is not None: support = simpler
         supports.append(support)
-    return path if supports == path.supports else path_of(path.system, supports, solver=path.solver, exact=path.exact, certificate=path.certificate)
+    if supports == path.supports: return path
+    return path_of(path.system, supports, solver=path.solver, exact=path.exact, certificate=path.certificate)
 
 # %% ../../nbs/05_search/05_subsets.ipynb #6ca25e50
 def best_subsets(
@@ -86,7 +107,9 @@ def best_subsets(
     **options, # of the solver, such as `time_limit` in seconds
 ) -> SubsetPath:
     "The best subset of candidates for every support size."
-    if not isinstance(system, LinearSystem): raise TypeError(f"`system` must be a LinearSystem, found {type(system).__name__}; make one with ubic.LinearSystem(X, y, terms).")
+    if not isinstance(system, LinearSystem):
+        found = f"must be a LinearSystem, found {type(system).__name__}"
+        raise ArgumentTypeError("system", found, "make one with ubic.LinearSystem(X, y, terms)")
     function = find_solver(solver, options)
     if max_size is None: max_size = system.p if solver in ("greedy", "frols") else affordable_size(system.p)
     max_size = check_whole("max_size", max_size, 1, system.p)
@@ -94,7 +117,13 @@ def best_subsets(
     return _simplest(path) if system.dependent else path
 
 # %% ../../nbs/05_search/05_subsets.ipynb #bc68e603
-def affordable_size(p, most=40, then=12): # all sizes, unless there are many candidates
+def affordable_size(
+    p: int, # number of candidates
+    most: int = 40, # more than these are many
+    then: int = 12, # largest size if there are many
+) -> int:
+    "The largest size to search when none is given: all sizes, unless there are many candidates."
     if p <= most: return p
-    warnings.warn(f"with {p} candidates, equations of up to {then} terms are compared; give `max_size` to change that.", UbicWarning, stacklevel=3)
+    compared = f"with {p} candidates, equations of up to {then} terms are compared; give "
+    warn(compared, Argument("max_size"), " to change that.")
     return then

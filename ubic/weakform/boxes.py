@@ -19,59 +19,97 @@ def bump(
     d: int = 0, # derivative
 ):
     "The test function (1 - z²)^order, or its d-th derivative."
-    left, right = (1 + np.asarray(z, float), 1 - np.asarray(z, float)) # a product of two powers, by Leibniz' rule: expanded polynomials lose all digits at high orders
-    return sum((-1)**k*comb(d, k)*perm(order, k)*perm(order, d - k)*right**max(order - k, 0)*left**max(order - d + k, 0) for k in range(d + 1))
+    z = np.asarray(z, float)
+    left, right = 1 + z, 1 - z # by Leibniz' rule for their powers: expanded polynomials lose all digits at high orders
+    total = 0
+    for k in range(d + 1):
+        ways = (-1)**k*comb(d, k)*perm(order, k)*perm(order, d - k)
+        lower_right = right**max(order - k, 0)
+        lower_left = left**max(order - d + k, 0)
+        total = total + ways*lower_right*lower_left
+    return total
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #c6694a18
-def _consistent(points, order, d, degree=12): # d-th derivative of the bump, integrating by parts exactly on the grid
+def _consistent(points, order, d, degree=12):
+    "The d-th derivative of the bump, integrating by parts exactly on the grid."
     z = np.arange(-points, points + 1)/points
     weights, base = bump(z, order, d), bump(z, order)
     if d == 0: return weights
     basis = [Legendre.basis(k) for k in range(min(degree, points) + 1)]
-    values, derived = (np.stack([p(z) for p in polynomials], axis=1) for polynomials in (basis, [p.deriv(d) for p in basis]))
+    values = np.stack([p(z) for p in basis], axis=1)
+    derived = np.stack([p.deriv(d)(z) for p in basis], axis=1)
     missing = (-1)**d*base @ derived - weights @ values
-    return weights + base*(values @ np.linalg.solve(values.T @ (base[:, None]*values), missing))
+    q = np.linalg.solve(values.T @ (base[:, None]*values), missing)
+    return weights + base*(values @ q)
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #0657c0c4
-def _band(size, points, order, d, step, centers): # weights of the boxes around `centers`: one row per box
+def _band(size, points, order, d, step, centers):
+    "Weights of the boxes around some centers along an axis: one row per box."
     weights = _consistent(points, order, d)*step/(points*step)**d
+    n = len(centers)
     columns = centers[:, None] + np.arange(-points, points + 1)
-    rows = np.repeat(np.arange(len(centers)), 2*points + 1)
-    return sparse.csr_array((np.tile(weights, len(centers)), (rows, columns.ravel())), (len(centers), size))
+    rows = np.repeat(np.arange(n), 2*points + 1)
+    places = rows, columns.ravel()
+    return sparse.csr_array((np.tile(weights, n), places), (n, size))
 
-def contract(array, matrices): # one matrix per axis, those that shorten most first
-    for axis in sorted(range(array.ndim), key=lambda axis: matrices[axis].shape[0]/matrices[axis].shape[1]):
-        matrix = matrices[axis]
-        flat = np.moveaxis(array, axis, 0)
-        array = np.moveaxis((matrix @ flat.reshape(len(flat), -1)).reshape(-1, *flat.shape[1:]), 0, axis)
+# %% ../../nbs/04_weakform/03_boxes.ipynb #4a83db02
+def contract(
+    array: np.ndarray,
+    matrices: list, # one per axis
+) -> np.ndarray:
+    "Multiply an array by a matrix along every axis, those that shorten most first."
+    def share_left(axis): return matrices[axis].shape[0]/matrices[axis].shape[1]
+    for axis in sorted(range(array.ndim), key=share_left):
+        first = np.moveaxis(array, axis, 0)
+        product = matrices[axis] @ first.reshape(len(first), -1)
+        product = product.reshape(-1, *first.shape[1:])
+        array = np.moveaxis(product, 0, axis)
     return array
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #1761462d
 class GridOfBoxes:
     "Equal boxes around grid points that have room for one."
-    def __init__(self, sizes, steps, box, centers=None): # of each axis; all centres with room when None
-        self.dims, self.sizes, self.steps, self.box = list(steps), [sizes[dim] for dim in steps], list(steps.values()), box
-        self.centers, self.bands = centers or [np.arange(box[dim][0], size - box[dim][0]) for dim, size in zip(self.dims, self.sizes)], {}
+    def __init__(self,
+        sizes, # number of points of each axis
+        steps: dict, # grid spacing of each axis
+        box: dict, # dim → (half-width in points, order of the bump)
+        centers=None, # of each axis; all with room when None
+    ):
+        self.dims, self.steps = list(steps), list(steps.values())
+        self.sizes, self.box = [sizes[dim] for dim in steps], box
+        def with_room(dim): return np.arange(box[dim][0], sizes[dim] - box[dim][0])
+        self.centers = centers or [with_room(dim) for dim in steps]
+        self.bands = {} # (axis, derivative) → matrix
+
+    def __len__(self): return int(np.prod([len(c) for c in self.centers]))
 
     def band(self, axis, d):
-        points, order = self.box[self.dims[axis]]
+        "The matrix of weights along one axis, with d derivatives."
         if (axis, d) not in self.bands:
-            self.bands[axis, d] = _band(self.sizes[axis], points, order, d, self.steps[axis], self.centers[axis])
+            points, order = self.box[self.dims[axis]]
+            size, step = self.sizes[axis], self.steps[axis]
+            self.bands[axis, d] = _band(size, points, order, d, step, self.centers[axis])
         return self.bands[axis, d]
+
+    def weights(self, axes):
+        "The matrices of all axes, with derivatives along some of them."
+        return [self.band(i, axes.count(dim)) for i, dim in enumerate(self.dims)]
 
     def __call__(self, pieces):
         total = 0
         for axes, array, factor in pieces:
-            total = total + factor*contract(array, [self.band(i, axes.count(dim)) for i, dim in enumerate(self.dims)]).ravel()
+            total = total + factor*contract(array, self.weights(axes)).ravel()
         return total
 
-    def back(self, axes, rows): # the transpose: from rows on the grid of centres to the field
-        return contract(rows, [self.band(i, axes.count(dim)).T for i, dim in enumerate(self.dims)])
-
-    def __len__(self): return int(np.prod([len(c) for c in self.centers]))
+    def back(self, axes, rows):
+        "The transpose: from rows on the grid of centers to the field."
+        return contract(rows, [matrix.T for matrix in self.weights(axes)])
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #7a9d5785
 @patch_to(GridOfBoxes, as_property=True)
-def n_eff(self): # widths of independent rows: see the text
-    widths = [points/np.sqrt(2*order + 3)*np.sqrt(2*np.pi) for points, order in self.box.values()]
-    return max(2.0, float(np.prod([max(1, len(c)/w) for c, w in zip(self.centers, widths)])))
+def n_eff(self) -> float:
+    "How many independent rows the boxes are worth."
+    deviations = [points/np.sqrt(2*order + 3) for points, order in self.box.values()]
+    widths = [deviation*np.sqrt(2*np.pi) for deviation in deviations]
+    along = [max(1, len(c)/width) for c, width in zip(self.centers, widths)]
+    return max(2.0, float(np.prod(along)))

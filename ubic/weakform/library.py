@@ -7,10 +7,14 @@ __all__ = ['pick_targets', 'pick_known', 'pick_terms', 'per_axis', 'chosen_box',
            'noise_of_unknowns', 'strong']
 
 # %% ../../nbs/04_weakform/05_library.ipynb #72fff573
-from math import prod
+from dataclasses import dataclass
+from math import ceil, prod
 from numbers import Real
 import numpy as np
-from ..ground.checks import renamed_argument, as_names, as_rng, check_whole
+from ..ground.runtime import patch_to
+from ubic.ground.checks import (
+    Argument, ArgumentError, ArgumentTypeError, as_names, as_rng, check_whole, renamed_argument,
+)
 from ..language.terms import Term, candidates, evaluate, parse_term
 from ..data.field import space_dims
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
@@ -18,81 +22,166 @@ from .derivatives import Jets, check_accuracy, plain_differences
 from .rows import GridRows, RandomRows, Rows, systems_of_rows
 
 # %% ../../nbs/04_weakform/05_library.ipynb #a408056b
-def pick_targets(survey, target, known=()): # names
+def pick_targets(
+    survey, # of the field
+    target, # unknown, a list of them, or None where there is only one
+    known=(), # names of fields that are no unknowns
+) -> list: # names
+    "The unknowns whose time derivatives are explained."
     names = [name for name in survey.field.data_vars if name not in known]
-    if target is None and len(names) > 1: raise ValueError(f"`target` must be one of {', '.join(names)}, found several unknowns.")
+    choice = ", ".join(names)
+    if target is None and len(names) > 1:
+        raise ArgumentError("target", f"must be one of {choice}, found several unknowns")
     targets = names if target is None else list(as_names("target", target))
-    if not targets: raise ValueError(f"`target` is empty; name at least one of {', '.join(names)}.")
+    if not targets: raise ArgumentError("target", "is empty", f"name at least one of {choice}")
     for name in targets:
-        if name in known: raise ValueError(f"`target` {name!r} is among the `known` fields {', '.join(known)}; it can be one or the other.")
-        if name not in names: raise ValueError(f"`target` must be one of {', '.join(names)}, found {name!r}.")
-        if "t" in survey.flat[name]: raise ValueError(f"`target` {name!r} does not change in time: there is nothing to identify.")
+        if name in known:
+            found = [f"{name!r} is among the ", Argument("known"), f" fields {', '.join(known)}"]
+            raise ArgumentError("target", found, "it can be one or the other")
+        if name not in names: raise ArgumentError("target", f"must be one of {choice}, found {name!r}")
+        if "t" in survey.flat[name]:
+            raise ArgumentError("target", f"{name!r} does not change in time: there is nothing to identify")
     return targets
 
 # %% ../../nbs/04_weakform/05_library.ipynb #bd4ee8a4
-def pick_known(field, known): # names
+def pick_known(
+    field, # field
+    known, # names; None for none
+) -> tuple: # names
+    "The fields that are known, and not to be explained."
     known = () if known is None else as_names("known", known)
     for name in known:
-        if name not in field.data_vars: raise ValueError(f"`known` has {name!r}, but the field has {', '.join(field.data_vars)}; add the known field on the same grid.")
-    if len(known) == len(field.data_vars): raise ValueError(f"`known` names all of {', '.join(known)}; leave at least one unknown to explain.")
+        if name not in field.data_vars:
+            found = f"has {name!r}, but the field has {', '.join(field.data_vars)}"
+            raise ArgumentError("known", found, "add the known field on the same grid")
+    if len(known) == len(field.data_vars):
+        raise ArgumentError("known", f"names all of {', '.join(known)}", "leave at least one unknown to explain")
     return known
 
 # %% ../../nbs/04_weakform/05_library.ipynb #730e4d5e
-def pick_terms(field, terms, power, *, derivative_order, constant, known=(), fluxes=False, time_order=1):
-    dims = space_dims(field)
-    if isinstance(terms, str): raise TypeError(f"`terms` must be a list of terms, found the string {terms!r}; write [{terms!r}].")
-    if terms is None: terms = candidates([name for name in field.data_vars if name not in known], "".join(dims), power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes)
+def pick_terms(
+    field, # field
+    terms, # candidates; None for all up to the power and the order
+    power: int, # highest power
+    *,
+    derivative_order: int, # highest space derivative
+    constant: bool, # include the constant term 1
+    known=(), # names of fields that enter as factors only
+    fluxes: bool = False, # derivatives of powers
+    time_order: int = 1, # order of the time derivative that is explained
+) -> list: # of `Term`
+    "The candidates, each checked against the field."
+    if isinstance(terms, str):
+        raise ArgumentTypeError("terms", f"must be a list of terms, found the string {terms!r}", f"write [{terms!r}]")
+    if terms is None:
+        unknowns = [name for name in field.data_vars if name not in known]
+        options = dict(derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes)
+        terms = candidates(unknowns, "".join(space_dims(field)), power, **options)
     terms = [parse_term(term) for term in terms]
-    if not terms: raise ValueError("`terms` is empty; give at least one candidate.")
+    if not terms: raise ArgumentError("terms", "is empty", "give at least one candidate")
     for term in terms:
-        if terms.count(term) > 1: raise ValueError(f"`terms` names {term} more than once; keep one of them.")
-        for name in term.unknowns:
-            if name not in field.data_vars: raise ValueError(f"`terms` has {term}, but the field has no {name!r}; it has {', '.join(field.data_vars)}.")
-        for dim in term.derivative[1] if term.derivative else "":
-            if dim not in [*dims, "t"]: raise ValueError(f"`terms` has {term}, but the field has no space axis {dim!r}; it has {', '.join(dims)}.")
-        if term.derivative and term.derivative[1].count("t") >= time_order: raise ValueError(f"`terms` has {term}, but time derivatives of order {time_order} are what is explained; leave it out, or raise `time_order`.")
+        if terms.count(term) > 1: raise ArgumentError("terms", f"names {term} more than once", "keep one of them")
+        _check_term(term, field, time_order)
     return terms
 
+# %% ../../nbs/04_weakform/05_library.ipynb #0f21a1ac
+def _check_term(term, field, time_order):
+    "Refuse a candidate that the field knows nothing of, or that is what is explained."
+    for name in term.unknowns:
+        if name not in field.data_vars:
+            found = f"has {term}, but the field has no {name!r}"
+            raise ArgumentError("terms", found, f"it has {', '.join(field.data_vars)}")
+    dims, axes = space_dims(field), term.derivative[1] if term.derivative else ""
+    for dim in axes:
+        if dim not in [*dims, "t"]:
+            found = f"has {term}, but the field has no space axis {dim!r}"
+            raise ArgumentError("terms", found, f"it has {', '.join(dims)}")
+    if axes.count("t") >= time_order:
+        found = f"has {term}, but time derivatives of order {time_order} are what is explained"
+        raise ArgumentError("terms", found, ["leave it out, or raise ", Argument("time_order")])
+
 # %% ../../nbs/04_weakform/05_library.ipynb #dd821e3d
-def per_axis(name, value, dims): # a number for all axes, or a mapping; nothing when None
-    values = {} if value is None else dict(value) if hasattr(value, "items") else dict.fromkeys(dims, value)
+def per_axis(
+    name: str, # the argument, as the message calls it
+    value, # a number for all axes, a mapping for some of them, or None
+    dims: list, # the axes there are
+) -> dict: # dim → number; empty when None
+    "What is given for each axis."
+    if value is None: return {}
+    values = dict(value) if hasattr(value, "items") else dict.fromkeys(dims, value)
     unknown = [dim for dim in values if dim not in dims]
-    if unknown: raise ValueError(f"`{name}` has no axis {unknown[0]!r} to go to; the axes are {', '.join(dims)}.")
+    if unknown:
+        raise ArgumentError(name, f"has no axis {unknown[0]!r} to go to", f"the axes are {', '.join(dims)}")
     return values
 
 # %% ../../nbs/04_weakform/05_library.ipynb #202fa59c
+_MOST_ORDER = 30 # of a test function
+
+# %% ../../nbs/04_weakform/05_library.ipynb #1620c56c
 def _check_order(dim, order, terms, time_order):
-    needed = time_order if dim == "t" else max((term.derivative[1].count(dim) for term in terms if term.derivative), default=0)
-    if needed > 28: raise ValueError(f"`derivative_order` or a term asks for {needed} derivatives along {dim}; at most 28 are possible, and more than 6 are seldom of use.")
-    if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or not max(1, needed) <= order <= 30:
-        raise ValueError(f"`order` along {dim} is {order!r}; the test function must vanish with its derivatives, and be wider than a spike, so give a whole number of at least {max(1, needed)} and at most 30.")
+    "Refuse an order with which the test function would be too wide at its edge, or a spike."
+    along = [term.derivative[1].count(dim) for term in terms if term.derivative]
+    needed = time_order if dim == "t" else max(along, default=0)
+    if needed > _MOST_ORDER - 2:
+        found = f"or a term asks for {needed} derivatives along {dim}"
+        remedy = f"at most {_MOST_ORDER - 2} are possible, and more than 6 are seldom of use"
+        raise ArgumentError("derivative_order", found, remedy)
+    least = max(1, needed)
+    whole = isinstance(order, (int, np.integer)) and not isinstance(order, bool)
+    if whole and least <= order <= _MOST_ORDER: return
+    remedy = (
+        "the test function must vanish with its derivatives, and be wider than a spike, "
+        f"so give a whole number of at least {least} and at most {_MOST_ORDER}"
+    )
+    raise ArgumentError("order", f"along {dim} is {order!r}", remedy)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #98a0d565
 def _check_width(dim, half, field):
+    "Refuse a box that does not fit into the field."
     length = float(field[dim].values[-1] - field[dim].values[0])
-    if not isinstance(half, Real) or isinstance(half, bool): raise TypeError(f"`half_width` along {dim} must be a number, found {half!r}.")
-    if not half > 0 or 2*half >= length:
-        raise ValueError(f"`half_width` along {dim} is {half:.4g}; it must be positive and below half of the axis, {length/2:.4g}.")
+    if not isinstance(half, Real) or isinstance(half, bool):
+        raise ArgumentTypeError("half_width", f"along {dim} must be a number, found {half!r}")
+    if half > 0 and 2*half < length: return
+    remedy = f"it must be positive and below half of the axis, {length/2:.4g}"
+    raise ArgumentError("half_width", f"along {dim} is {half:.4g}", remedy)
+
+# %% ../../nbs/04_weakform/05_library.ipynb #8e22fc04
+def _check_points(dim, points, field, given):
+    "Refuse a test function on too few points."
+    if points >= FEWEST_POINTS: return
+    found = f"test functions along `{dim}` reach over {points} grid points on each side, and {FEWEST_POINTS} are needed"
+    longer = f"take an axis of at least {ceil(FEWEST_POINTS/0.3)} points, found {field.sizes[dim]}"
+    raise ArgumentError("", found, ["make ", Argument("half_width"), " wider"] if given else longer)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #454dd1c1
-def chosen_box(survey, terms, half_width, order, time_order=1): # dim → (points, order), given values over automatic ones
+def chosen_box(
+    survey, # of the field
+    terms: list, # candidates
+    half_width, # what is given for each axis
+    order, # likewise
+    time_order: int = 1, # of the time derivative that is explained
+) -> dict: # dim → (half-width in points, order)
+    "The box along each axis: what was given, and for the rest what suits the spectrum."
     field, dims = survey.field, list(survey.steps)
-    box = automatic_box(survey, max(term.order for term in terms), time_order)
+    automatic = automatic_box(survey, max(term.order for term in terms), time_order)
     widths, orders = per_axis("half_width", half_width, dims), per_axis("order", order, dims)
+    box = {}
     for dim in dims:
-        if dim in widths: _check_width(dim, widths[dim], field)
-        points = int(round(widths[dim]/survey.steps[dim])) if dim in widths else box[dim][0]
-        box[dim] = points, orders.get(dim, box[dim][1])
+        points, suitable_order = automatic[dim]
+        if dim in widths:
+            _check_width(dim, widths[dim], field)
+            points = int(round(widths[dim]/survey.steps[dim]))
+        box[dim] = points, orders.get(dim, suitable_order)
         _check_order(dim, box[dim][1], terms, time_order)
-        if points < FEWEST_POINTS:
-            remedy = "make `half_width` wider" if dim in widths else f"take an axis of at least {int(np.ceil(FEWEST_POINTS/0.3))} points, found {field.sizes[dim]}"
-            raise ValueError(f"test functions along `{dim}` reach over {points} grid points on each side, and {FEWEST_POINTS} are needed; {remedy}.")
+        _check_points(dim, points, field, given=dim in widths)
     return box
 
 # %% ../../nbs/04_weakform/05_library.ipynb #8f8536ca
 def _check_rows(rows, terms):
+    "Refuse fewer rows than candidates."
     check_whole("rows", rows, 1)
-    if rows <= len(terms): raise ValueError(f"`rows` is {rows} for {len(terms)} candidates; give more rows than candidates.")
+    if rows <= len(terms):
+        raise ArgumentError("rows", f"is {rows} for {len(terms)} candidates", "give more rows than candidates")
 
 # %% ../../nbs/04_weakform/05_library.ipynb #c51f11ac
 @renamed_argument("ds", "field")
@@ -105,80 +194,151 @@ def weak(
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
     known=(), # names of fields that are no unknowns: they enter as factors only
-    fluxes: bool = False, # candidates are derivatives of powers, as (u^2)_xx, instead of powers times derivatives
+    fluxes: bool = False, # candidates are derivatives of powers, as (u^2)_xx, not powers times derivatives
     time_order: int = 1, # 2 explains the second time derivative, as in wave equations
     form: str = "conservative", # or "pysindy"
-    half_width=None, # of the boxes, in units of the axis: a mapping per axis or one number; None: from the data ("pysindy": length/20)
+    half_width=None, # of the boxes, in units of the axis: per axis or one; None: from the data ("pysindy": length/20)
     order=None, # exponent of the test function, likewise; None: from the data ("pysindy": 4)
-    rows: int | None = None, # number of boxes: None for one at every grid point, fewer on large fields ("pysindy": 10000), else a random choice
+    rows: int | None = None, # so many boxes at random; None: one per grid point, or fewer ("pysindy": 10000)
     seed=0, # of that choice: an integer, a Generator or a RandomState
     accuracy: int = 2, # of the finite differences in the "pysindy" form
 ): # `LinearSystem`; a dict of them when `target` is a list
     "Weak-form library of a field."
-    survey, make = as_survey(field), {"conservative": _grid_rows, "pysindy": _random_rows}.get(form)
-    if make is None: raise ValueError(f"`form` must be 'conservative' or 'pysindy', found {form!r}.")
-    targets, terms = read_request(survey, target, terms, power=power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
+    survey = as_survey(field)
+    if not isinstance(form, str) or form not in ("conservative", "pysindy"):
+        raise ArgumentError("form", f"must be 'conservative' or 'pysindy', found {form!r}")
+    targets, terms = read_request(
+        survey, target, terms, power=power, derivative_order=derivative_order, constant=constant,
+        known=known, fluxes=fluxes, time_order=time_order,
+    )
     if rows is not None: _check_rows(rows, terms)
-    systems = systems_of_rows(survey, make(survey, terms, targets, half_width, order, rows, as_rng(seed), accuracy, pick_known(survey.field, known)), terms, targets)
-    return _one_or_all(systems, target)
+    boxes = _Boxes(half_width, order, rows, as_rng(seed), accuracy)
+    if form == "pysindy": made = _random_rows(survey, terms, targets, boxes)
+    else: made = _grid_rows(survey, terms, targets, boxes, pick_known(survey.field, known))
+    return _one_or_all(systems_of_rows(survey, made, terms, targets), target)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #8a64bfda
-def read_request(survey, target, terms, *, power, derivative_order, constant, known, fluxes, time_order): # what is explained, and by what: terms
+def read_request(
+    survey, # of the field
+    target, # unknown, or a list of them
+    terms, # candidates; None for the default ones
+    *,
+    power: int, # highest power
+    derivative_order: int, # highest space derivative
+    constant: bool, # include the constant term 1
+    known, # names of fields that are no unknowns
+    fluxes: bool, # derivatives of powers
+    time_order: int, # of the time derivative that is explained
+): # targets and candidates, as lists of `Term`
+    "What is explained, and by what."
     known = pick_known(survey.field, known)
     names = pick_targets(survey, target, known)
-    return [Term((), (name, "t"*check_time_order(time_order))) for name in names], pick_terms(survey.field, terms, power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
+    targets = [Term((), (name, "t"*check_time_order(time_order))) for name in names]
+    terms = pick_terms(
+        survey.field, terms, power, derivative_order=derivative_order, constant=constant,
+        known=known, fluxes=fluxes, time_order=time_order,
+    )
+    return targets, terms
 
-def check_time_order(time_order):
-    if check_whole("time_order", time_order, 1) > 2: raise ValueError(f"`time_order` is {time_order}; it can be 1 or 2.")
+# %% ../../nbs/04_weakform/05_library.ipynb #2ae3362c
+def check_time_order(
+    time_order: int, # of the time derivative that is explained
+) -> int:
+    "Refuse equations of third and higher order in time."
+    if check_whole("time_order", time_order, 1) > 2:
+        raise ArgumentError("time_order", f"is {time_order}", "it can be 1 or 2")
     return time_order
 
-def _time_order(targets): return targets[0].order
-
-def _one_or_all(systems, target): return next(iter(systems.values())) if target is None or isinstance(target, str) else systems
+# %% ../../nbs/04_weakform/05_library.ipynb #e5a1a904
+def _one_or_all(systems, target):
+    "The only system where one target is meant, all where a list was given."
+    return next(iter(systems.values())) if target is None or isinstance(target, str) else systems
 
 # %% ../../nbs/04_weakform/05_library.ipynb #26b5b491
-def _grid_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
-    box = chosen_box(survey, terms, half_width, order, _time_order(targets))
+@dataclass(frozen=True)
+class _Boxes:
+    "What is asked of the boxes."
+    half_width: object # a number, or a mapping per axis
+    order: object # likewise
+    rows: int | None
+    rng: object # random generator
+    accuracy: int # of finite differences
+
+# %% ../../nbs/04_weakform/05_library.ipynb #03f6acb6
+def _grid_rows(survey, terms, targets, boxes, known):
+    "Rows of the conservative form: of all boxes on the grid, or of as many as are asked for."
+    box = chosen_box(survey, terms, boxes.half_width, boxes.order, targets[0].order)
     noise = noise_of_unknowns(survey, terms, known)
     whole = GridRows(survey, terms, targets, box, noise)
-    if rows is None or rows == whole.n: return whole
-    if rows > whole.n: raise ValueError(f"`rows` is {rows}, but this field has room for {whole.n} boxes; give fewer, or None for all.")
-    return GridRows(survey, terms, targets, box, noise, np.sort(rng.choice(whole.n, rows, replace=False)))
+    if boxes.rows is None or boxes.rows == whole.n: return whole
+    if boxes.rows > whole.n:
+        found = f"is {boxes.rows}, but this field has room for {whole.n} boxes"
+        raise ArgumentError("rows", found, "give fewer, or None for all")
+    chosen = boxes.rng.choice(whole.n, boxes.rows, replace=False)
+    return GridRows(survey, terms, targets, box, noise, np.sort(chosen))
 
 # %% ../../nbs/04_weakform/05_library.ipynb #f631799f
-def noise_of_unknowns(survey, terms, known): # of the unknowns, where powers make it matter
-    if not any(power > 1 for term in terms for _, power in term.powers + term.inner): return {}
+def noise_of_unknowns(
+    survey, # of the field
+    terms: list, # candidates
+    known, # names of fields that are taken at their word
+) -> dict: # unknown → standard deviation
+    "The noise of the unknowns, where powers make it matter."
+    powers = [power for term in terms for _, power in term.powers + term.inner]
+    if not any(power > 1 for power in powers): return {}
     return {name: level for name, level in survey.noise.items() if name not in known}
 
+# %% ../../nbs/04_weakform/05_library.ipynb #eaed6e2d
+def _random_widths(field, given, dims):
+    "Half-widths of random boxes: what is given, and a twentieth of each axis else."
+    lengths = {dim: float(field[dim].values[-1] - field[dim].values[0]) for dim in dims}
+    widths = {dim: length/20 for dim, length in lengths.items()}
+    return widths | per_axis("half_width", given, dims)
+
 # %% ../../nbs/04_weakform/05_library.ipynb #237c54fc
-def _random_rows(survey, terms, targets, half_width, order, rows, rng, accuracy, known):
+def _random_rows(survey, terms, targets, boxes):
+    "Rows of PySINDy's form, of boxes around random centers."
     field, dims = survey.field, list(survey.steps)
-    check_accuracy(accuracy)
-    widths = {dim: float(field[dim].values[-1] - field[dim].values[0])/20 for dim in dims} | per_axis("half_width", half_width, dims)
-    orders = dict.fromkeys(dims, 4) | per_axis("order", order, dims)
+    check_accuracy(boxes.accuracy)
+    widths = _random_widths(field, boxes.half_width, dims)
+    orders = dict.fromkeys(dims, 4) | per_axis("order", boxes.order, dims)
     for dim in dims:
         _check_width(dim, widths[dim], field)
-        _check_order(dim, orders[dim], terms, _time_order(targets))
-    return RandomRows(survey, terms, targets, widths, orders, 10_000 if rows is None else rows, rng, accuracy)
+        _check_order(dim, orders[dim], terms, targets[0].order)
+    n = 10_000 if boxes.rows is None else boxes.rows
+    return RandomRows(survey, terms, targets, widths, orders=orders, n=n, rng=boxes.rng, accuracy=boxes.accuracy)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #cda9aee4
 class _PointRows(Rows):
     "One row for every grid point that is not cropped."
     n_eff = None
     def __init__(self, survey, terms, targets, accuracy, crop):
-        self.terms, self.targets, self.steps, self.accuracy, self.crop = terms, targets, survey.steps, accuracy, crop
-        self.sizes, self.stride = {dim: survey.field.sizes[dim] - 2*crop for dim in self.steps}, dict.fromkeys(self.steps, 1)
+        self.terms, self.targets, self.steps = terms, targets, survey.steps
+        self.accuracy, self.crop = accuracy, crop
+        self.sizes = {dim: survey.field.sizes[dim] - 2*crop for dim in self.steps}
+        self.stride = dict.fromkeys(self.steps, 1)
         margin = 2*max(term.order for term in [*terms, *targets]) + 2*accuracy # more than any stencil reaches
         self.reach = dict.fromkeys(self.steps, (margin - crop, margin + crop))
-        self.arrays, self.n = len({term.derivative for term in terms}) + 2*(len(terms) + len(targets)), prod(self.sizes.values())
+        derivatives = {term.derivative for term in terms}
+        self.arrays = len(derivatives) + 2*(len(terms) + len(targets))
+        self.n = prod(self.sizes.values())
 
-    def rows(self, tile): return self.numbers(tile)
+# %% ../../nbs/04_weakform/05_library.ipynb #df9ba627
+@patch_to(_PointRows)
+def rows(self, tile):
+    "Every place has a row."
+    return self.numbers(tile)
 
-    def table(self, part, tile):
-        jets, origin = Jets(part, plain_differences(self.accuracy), self.steps), self.origin(tile)
-        inside = tuple(slice(low + self.crop - origin[dim], high + self.crop - origin[dim]) for dim, (low, high) in tile.items())
-        columns = [np.broadcast_to(evaluate(term, jets.values, jets), jets.shape)[inside] for term in [*self.terms, *self.targets]]
-        return np.stack([column.ravel() for column in columns], axis=1)
+# %% ../../nbs/04_weakform/05_library.ipynb #86297ddb
+@patch_to(_PointRows)
+def table(self, part, tile):
+    "The rows of the points of a tile."
+    jets, origin = Jets(part, plain_differences(self.accuracy), self.steps), self.origin(tile)
+    first = {dim: self.crop - origin[dim] for dim in tile}
+    inside = tuple(slice(low + first[dim], high + first[dim]) for dim, (low, high) in tile.items())
+    columns = [evaluate(term, jets.values, jets) for term in [*self.terms, *self.targets]]
+    columns = [np.broadcast_to(column, jets.shape)[inside].ravel() for column in columns]
+    return np.stack(columns, axis=1)
 
 # %% ../../nbs/04_weakform/05_library.ipynb #882a5971
 @renamed_argument("ds", "field")
@@ -191,15 +351,20 @@ def strong(
     terms=None, # candidates, instead of the set made from the two numbers above
     constant: bool = False, # include the constant term 1
     known=(), # names of fields that are no unknowns: they enter as factors only
-    fluxes: bool = False, # candidates are derivatives of powers, as (u^2)_xx, instead of powers times derivatives
+    fluxes: bool = False, # candidates are derivatives of powers, as (u^2)_xx, not powers times derivatives
     time_order: int = 1, # 2 explains the second time derivative, as in wave equations
     accuracy: int = 4, # of the finite differences
     crop: int = 0, # points left out at each end of every axis
 ): # `LinearSystem`; a dict of them when `target` is a list
     "Finite-difference library of a field: one row per grid point."
     survey = as_survey(field)
-    targets, terms = read_request(survey, target, terms, power=power, derivative_order=derivative_order, constant=constant, known=known, fluxes=fluxes, time_order=time_order)
+    targets, terms = read_request(
+        survey, target, terms, power=power, derivative_order=derivative_order, constant=constant,
+        known=known, fluxes=fluxes, time_order=time_order,
+    )
     crop, sizes = check_whole("crop", crop, 0), survey.field.sizes
     check_accuracy(accuracy)
-    if not crop < min(sizes.values())/2: raise ValueError(f"`crop` is {crop}; it must leave points on every axis of sizes {dict(sizes)}.")
-    return _one_or_all(systems_of_rows(survey, _PointRows(survey, terms, targets, accuracy, crop), terms, targets), target)
+    if not crop < min(sizes.values())/2:
+        raise ArgumentError("crop", f"is {crop}", f"it must leave points on every axis of sizes {dict(sizes)}")
+    rows = _PointRows(survey, terms, targets, accuracy, crop)
+    return _one_or_all(systems_of_rows(survey, rows, terms, targets), target)

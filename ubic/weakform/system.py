@@ -7,7 +7,6 @@ __all__ = ['check_numbers', 'dependent_columns', 'triangle', 'of_target', 'Linea
            'only', 'plot_system']
 
 # %% ../../nbs/04_weakform/01_system.ipynb #497c3bd1
-import warnings
 from functools import cached_property
 from html import escape
 from numbers import Integral
@@ -15,43 +14,75 @@ import numpy as np
 import pandas as pd
 from scipy.linalg.lapack import dgeqrf
 from ..ground.runtime import patch_to
-from ..ground.checks import UbicWarning, check_positive, check_whole
+from ubic.ground.checks import (
+    Argument, ArgumentError, ArgumentTypeError, check_positive, check_whole, warn,
+)
 from ..ground.results import Result, saved
 from ..language.terms import Term, latex
 from ..language.equations import as_term
 
 # %% ../../nbs/04_weakform/01_system.ipynb #db2ad48d
 def _check_terms(terms, p):
+    "The names of so many candidates, each once: `Term`s, or labels as they are."
     terms = [f"x{j}" for j in range(p)] if terms is None else list(terms)
-    if len(terms) != p: raise ValueError(f"`terms` has {len(terms)} names for {p} columns of `X`; give one name per column.")
-    if any(not str(term).strip() for term in terms): raise ValueError("`terms` has an empty name; give every column a name.")
+    if len(terms) != p:
+        found = [f"has {len(terms)} names for {p} columns of ", Argument("X")]
+        raise ArgumentError("terms", found, "give one name per column")
+    if any(not str(term).strip() for term in terms):
+        raise ArgumentError("terms", "has an empty name", "give every column a name")
     terms = [term if isinstance(term, Term) else as_term(str(term)) for term in terms]
     twice = sorted({str(term) for term in terms if terms.count(term) > 1})
-    if twice: raise ValueError(f"`terms` names {', '.join(twice)} more than once; every candidate needs its own name.")
+    if twice:
+        found = f"names {', '.join(twice)} more than once"
+        raise ArgumentError("terms", found, "every candidate needs its own name")
     return terms
 
 # %% ../../nbs/04_weakform/01_system.ipynb #10f4fe8b
-def check_numbers(name, values):
+def check_numbers(
+    name: str, # the argument, as the message calls it
+    values, # array, or nested lists
+) -> np.ndarray: # the same as an array of floats
+    "Return finite real numbers, or say what was found instead."
     try: values = np.asarray(values)
-    except ValueError as error: raise ValueError(f"`{name}` must be a rectangular array of numbers ({error}).") from None
-    if values.dtype.kind not in "fiub": raise TypeError(f"`{name}` must hold real numbers, found dtype {values.dtype}; convert it to float first.")
+    except ValueError as error:
+        raise ArgumentError(name, f"must be a rectangular array of numbers ({error})") from None
+    if values.dtype.kind not in "fiub":
+        found = f"must hold real numbers, found dtype {values.dtype}"
+        raise ArgumentTypeError(name, found, "convert it to float first")
     values = values.astype(float, copy=False)
-    if not np.isfinite(values.sum()): # cheap, and true for all good arrays
-        bad = np.argwhere(~np.isfinite(values))
-        if len(bad): raise ValueError(f"`{name}` has {len(bad)} values that are NaN or infinite, the first at {tuple(map(int, bad[0]))}; remove or fill them first.")
-    return values
+    if np.isfinite(values.sum()): return values # cheap, and true for all good arrays
+    bad = np.argwhere(~np.isfinite(values))
+    if not len(bad): return values # large numbers, of which only the sum is infinite
+    first = tuple(map(int, bad[0]))
+    found = f"has {len(bad)} values that are NaN or infinite, the first at {first}"
+    raise ArgumentError(name, found, "remove or fill them first")
 
 # %% ../../nbs/04_weakform/01_system.ipynb #62aa0599
 def _check_shapes(X, y):
-    if X.ndim != 2: raise ValueError(f"`X` must have rows and columns, found {X.ndim} dimension(s) of shape {X.shape}.")
+    "Candidates and target, if they are rows of one table and more than the candidates."
+    if X.ndim != 2:
+        raise ArgumentError("X", f"must have rows and columns, found {X.ndim} dimension(s) of shape {X.shape}")
     if y.ndim == 2 and y.shape[1] == 1: y = y[:, 0]
-    if y.ndim != 1: raise ValueError(f"`y` must be one target, found shape {y.shape}; make one system per target.")
-    if len(X) != len(y): raise ValueError(f"`X` has {len(X)} rows and `y` has {len(y)}; they must match.")
-    if len(X) <= X.shape[1]: raise ValueError(f"`X` has {len(X)} rows for {X.shape[1]} candidates; give more rows than candidates.")
+    if y.ndim != 1:
+        raise ArgumentError("y", f"must be one target, found shape {y.shape}", "make one system per target")
+    if len(X) != len(y):
+        found = [f"has {len(X)} rows and ", Argument("y"), f" has {len(y)}"]
+        raise ArgumentError("X", found, "they must match")
+    _check_enough_rows(*X.shape)
     return X, y
 
+# %% ../../nbs/04_weakform/01_system.ipynb #bc21f335
+def _check_enough_rows(n, p):
+    "Refuse a table that any target would fit."
+    if n <= p:
+        raise ArgumentError("X", f"has {n} rows for {p} candidates", "give more rows than candidates")
+
 # %% ../../nbs/04_weakform/01_system.ipynb #18339994
-def dependent_columns(unit, terms, tolerance=1e-10):
+def dependent_columns(
+    unit, # columns of length one, one per row
+    terms, # their names
+    tolerance: float = 1e-10, # what is shorter counts as nothing
+) -> list: # names, as texts
     "Terms that are combinations of terms before them."
     basis, found = np.zeros_like(unit), []
     for j, (term, column) in enumerate(zip(terms, unit)):
@@ -63,12 +94,17 @@ def dependent_columns(unit, terms, tolerance=1e-10):
     return found
 
 # %% ../../nbs/04_weakform/01_system.ipynb #7942d449
-def _check_sizes(R, terms): # which columns are not zero
+def _check_sizes(R, terms):
+    "Which columns are not zero; refuse sizes with which nothing can be computed."
     sizes = np.abs(R).max(axis=0)
     for name, size in zip([*terms, "y"], sizes):
-        if size and not 1e-100 < size < 1e100: raise ValueError(f"the values of `{name}` are of size {size:.0e}, beyond what can be squared safely; express the data in other units.")
-    if not sizes[-1]: raise ValueError("`y` is zero everywhere, a steady state: there is nothing to identify.")
-    if not sizes[:-1].any(): raise ValueError("`X` is zero everywhere: there is nothing to identify.")
+        if size and not 1e-100 < size < 1e100:
+            found = f"the values of `{name}` are of size {size:.0e}, beyond what can be squared safely"
+            raise ArgumentError("", found, "express the data in other units")
+    if not sizes[-1]:
+        raise ArgumentError("y", "is zero everywhere, a steady state: there is nothing to identify")
+    if not sizes[:-1].any():
+        raise ArgumentError("X", "is zero everywhere: there is nothing to identify")
     return sizes > 0
 
 # %% ../../nbs/04_weakform/01_system.ipynb #7ac1dd81
@@ -77,10 +113,12 @@ def triangle(
 ) -> np.ndarray:
     "R of the QR decomposition of a table."
     columns = [np.reshape(c, (len(c), -1)) for c in columns]
-    table = np.empty((sum(c.shape[1] for c in columns), len(columns[0]))).T # column by column in memory, as LAPACK wants it
+    width = sum(c.shape[1] for c in columns)
+    table = np.empty((width, len(columns[0]))).T # column by column in memory, as LAPACK wants it
     np.concatenate(columns, axis=1, out=table)
-    R = np.triu(dgeqrf(table, overwrite_a=True)[0][:table.shape[1]])
-    return np.pad(R, ((0, table.shape[1] - len(R)), (0, 0))) # short tables too
+    factored, *_ = dgeqrf(table, overwrite_a=True)
+    R = np.triu(factored[:width])
+    return np.pad(R, ((0, width - len(R)), (0, 0))) # short tables too
 
 # %% ../../nbs/04_weakform/01_system.ipynb #33e5260c
 def of_target(
@@ -104,34 +142,20 @@ class LinearSystem(Result):
         n_eff: float | None = None, # number of independent rows, when rows overlap
     ):
         X, y = _check_shapes(check_numbers("X", X), check_numbers("y", y))
-        self._take(triangle(X, y), len(y), _check_terms(terms, X.shape[1]), target, n_eff, (X, y))
-
-    def _take(self, R, n, terms, target, n_eff, rows):
-        if n_eff is not None and not check_positive("n_eff", n_eff) > 1: raise ValueError(f"`n_eff` must be above 1, found {n_eff}.")
-        keep = _check_sizes(R, terms)
-        if not keep.all():
-            warnings.warn(f"dropped terms that vanish on these data: {', '.join(str(t) for t, k in zip(terms, keep) if not k)}.", UbicWarning, stacklevel=3)
-            R, terms, rows = triangle(R[:, keep]), [t for t, k in zip(terms, keep) if k], rows and (rows[0][:, keep[:-1]], rows[1])
-        self.R, self.n, self.terms, self.target, self.n_eff, self._rows = R, n, terms, target, n_eff, rows
-        self.dependent = dependent_columns(self.unit[:-1], self.terms) # terms that are combinations of terms before them
-        if self.dependent:
-            warnings.warn(f"these terms are combinations of terms before them and cannot be told apart: {', '.join(self.dependent)}.", UbicWarning, stacklevel=3)
+        terms = _check_terms(terms, X.shape[1])
+        self._fill(triangle(X, y), len(y), terms, target=target, n_eff=n_eff, rows=(X, y))
 
     @property
-    def p(self): return len(self.terms) # candidates
+    def p(self) -> int: return len(self.terms) # candidates
 
     @property
-    def kept(self): return self._rows is not None # whether there are still rows, or only their triangle
-
-    def _row(self, k):
-        if not self.kept: raise ValueError(f"the {self.n} rows of this system were not kept, only their triangle; use its `R`, which has the same sums of squares.")
-        return self._rows[k]
+    def kept(self) -> bool: return self._rows is not None # whether there are still rows, or only their triangle
 
     @property
-    def X(self): return self._row(0)
+    def X(self) -> np.ndarray: return self._kept_part(0)
 
     @property
-    def y(self): return self._row(1)
+    def y(self) -> np.ndarray: return self._kept_part(1)
 
     @cached_property
     def unit(self): # columns of R at unit length, one per row, the target last
@@ -140,6 +164,36 @@ class LinearSystem(Result):
     @cached_property
     def scale(self): # root mean square of each candidate, and of the target
         return np.linalg.norm(self.R, axis=0)/np.sqrt(self.n)
+
+# %% ../../nbs/04_weakform/01_system.ipynb #2648905b
+@patch_to(LinearSystem)
+def _fill(self, R, n, terms, *, target, n_eff, rows):
+    "Take in the triangle and what belongs to it, but no columns of zeros."
+    if n_eff is not None and not check_positive("n_eff", n_eff) > 1:
+        raise ArgumentError("n_eff", f"must be above 1, found {n_eff}")
+    some = _check_sizes(R, terms)
+    if not some.all():
+        vanished = ", ".join(str(term) for term, kept in zip(terms, some) if not kept)
+        warn(f"dropped terms that vanish on these data: {vanished}.")
+        R = triangle(R[:, some])
+        terms = [term for term, kept in zip(terms, some) if kept]
+        rows = rows and (rows[0][:, some[:-1]], rows[1])
+    self.R, self.n, self.terms = R, n, terms
+    self.target, self.n_eff, self._rows = target, n_eff, rows
+    self.dependent = dependent_columns(self.unit[:-1], self.terms) # combinations of terms before them
+    if self.dependent:
+        names = ", ".join(self.dependent)
+        warn(f"these terms are combinations of terms before them and cannot be told apart: {names}.")
+
+# %% ../../nbs/04_weakform/01_system.ipynb #c49e0fe4
+@patch_to(LinearSystem)
+def _kept_part(self, k):
+    "The candidates or the target of all rows, if they were kept."
+    if self.kept: return self._rows[k]
+    raise ValueError(
+        f"the {self.n} rows of this system were not kept, only their triangle; "
+        "use its `R`, which has the same sums of squares."
+    )
 
 # %% ../../nbs/04_weakform/01_system.ipynb #95512f88
 def from_triangle(
@@ -153,48 +207,69 @@ def from_triangle(
 ) -> LinearSystem:
     "A system whose triangle is known already."
     R = check_numbers("R", R)
-    if R.ndim != 2 or R.shape[0] != R.shape[1] or np.tril(R, -1).any(): raise ValueError(f"`R` must be an upper triangle of candidates and target, found shape {R.shape}.")
-    if check_whole("n", n, 1) < len(R): raise ValueError(f"`X` has {n} rows for {len(R) - 1} candidates; give more rows than candidates.")
+    if R.ndim != 2 or R.shape[0] != R.shape[1] or np.tril(R, -1).any():
+        raise ArgumentError("R", f"must be an upper triangle of candidates and target, found shape {R.shape}")
+    p = len(R) - 1
+    _check_enough_rows(check_whole("n", n, 1), p)
     system = LinearSystem.__new__(LinearSystem)
-    system._take(R, n, _check_terms(terms, len(R) - 1), target, n_eff, rows)
+    system._fill(R, n, _check_terms(terms, p), target=target, n_eff=n_eff, rows=rows)
     return system
 
 # %% ../../nbs/04_weakform/01_system.ipynb #ca5bea4d
 def _parts_of_system(system):
     "What a system is made of, for a file: its triangle, and its rows where they were kept."
-    return {name: getattr(system, name) for name in ("R", "n", "terms", "target", "n_eff")} | {"rows": system._rows}
+    parts = {name: getattr(system, name) for name in ("R", "n", "terms", "target", "n_eff")}
+    return parts | {"rows": system._rows}
 
+# %% ../../nbs/04_weakform/01_system.ipynb #08de872e
 def _system_of_parts(rows, **parts):
     "A system from what it is made of."
     system = from_triangle(**parts, rows=rows)
-    if rows is not None and [np.shape(part) for part in rows] != [(system.n, system.p), (system.n,)]:
+    fitting = [(system.n, system.p), (system.n,)]
+    if rows is not None and [np.shape(part) for part in rows] != fitting:
         raise ValueError("the rows of its system do not fit their triangle")
     return system
 
 saved(LinearSystem, take=_parts_of_system, make=_system_of_parts)
 
 # %% ../../nbs/04_weakform/01_system.ipynb #53454c5d
-def column_numbers(system, terms): # numbers of candidates given by name or by number
-    names, found = [str(term) for term in system.terms], []
-    if isinstance(terms, (str, Term)) or not np.iterable(terms): raise TypeError(f"`terms` must be a list of candidates, found {terms!r}; write [{terms!r}].")
-    for term in terms:
-        number = term if isinstance(term, Integral) and not isinstance(term, (bool, np.bool_)) else names.index(str(term)) if str(term) in names else -1
-        if not 0 <= number < system.p: raise ValueError(f"`terms` has {term!r}, which is not among the {system.p} candidates: {', '.join(names)}.")
-        found.append(int(number))
-    return found
+def column_numbers(
+    system: LinearSystem,
+    terms, # candidates, by name or by number
+) -> list: # their numbers
+    "The columns of some candidates."
+    if isinstance(terms, (str, Term)) or not np.iterable(terms):
+        raise ArgumentTypeError("terms", f"must be a list of candidates, found {terms!r}", f"write [{terms!r}]")
+    names = [str(term) for term in system.terms]
+    return [_column_number(names, term) for term in terms]
 
+# %% ../../nbs/04_weakform/01_system.ipynb #13fd001b
+def _column_number(names, term):
+    "The place of one candidate among the names, given by its name or its number."
+    if isinstance(term, Integral) and not isinstance(term, (bool, np.bool_)): number = int(term)
+    else: number = names.index(str(term)) if str(term) in names else -1
+    if 0 <= number < len(names): return number
+    raise ArgumentError("terms", f"has {term!r}, which is not among the {len(names)} candidates: {', '.join(names)}")
+
+# %% ../../nbs/04_weakform/01_system.ipynb #68f7ec31
 def only(
     system: LinearSystem,
     terms, # names of the candidates to keep, or their numbers
 ) -> LinearSystem:
     "The same system with fewer candidates."
     columns = column_numbers(system, terms)
-    if not columns: raise ValueError("`terms` is empty; keep at least one candidate.")
+    if not columns: raise ArgumentError("terms", "is empty", "keep at least one candidate")
+    names = [system.terms[j] for j in columns]
     rows = (system.X[:, columns], system.y) if system.kept else None
-    return from_triangle(triangle(system.R[:, [*columns, -1]]), system.n, [system.terms[j] for j in columns], target=system.target, n_eff=system.n_eff, rows=rows)
+    R = triangle(system.R[:, [*columns, -1]])
+    return from_triangle(R, system.n, names, target=system.target, n_eff=system.n_eff, rows=rows)
 
+# %% ../../nbs/04_weakform/01_system.ipynb #2cf88c73
 @patch_to(LinearSystem)
-def only(self, terms):
+def only(
+    self,
+    terms, # names of the candidates to keep, or their numbers
+) -> LinearSystem:
     "The same system with fewer candidates."
     return only(self, terms)
 
@@ -203,15 +278,25 @@ def only(self, terms):
 def table(self) -> pd.DataFrame:
     "One row per candidate: size, and alignment with the target."
     index = pd.Index([str(term) for term in self.terms], name="term")
-    return pd.DataFrame({"rms": self.scale[:-1], "cosine with target": self.unit[:-1] @ self.unit[-1]}, index=index)
+    columns = {"rms": self.scale[:-1], "cosine with target": self.unit[:-1] @ self.unit[-1]}
+    return pd.DataFrame(columns, index=index)
 
-def _counts(self): return f"{self.target}: {self.n} rows" + (f", about {self.n_eff:.0f} independent" if self.n_eff else "") + f", {self.p} candidates"
+# %% ../../nbs/04_weakform/01_system.ipynb #7fff03b1
+def _counts(system):
+    "The target of a system, its rows and its candidates, in words."
+    independent = f", about {system.n_eff:.0f} independent" if system.n_eff else ""
+    return f"{system.target}: {system.n} rows{independent}, {system.p} candidates"
 
+# %% ../../nbs/04_weakform/01_system.ipynb #827ba0d1
 @patch_to(LinearSystem)
 def __repr__(self): return f"LinearSystem({_counts(self)}: {', '.join(map(str, self.terms))})"
 
+# %% ../../nbs/04_weakform/01_system.ipynb #0d405161
 @patch_to(LinearSystem)
-def _repr_html_(self): return f"<p>LinearSystem of {escape(_counts(self))}</p>" + self.table().to_html(float_format="{:.4g}".format, max_rows=20)
+def _repr_html_(self):
+    "The counts and the table, for a notebook."
+    table = self.table().to_html(float_format="{:.4g}".format, max_rows=20)
+    return f"<p>LinearSystem of {escape(_counts(self))}</p>{table}"
 
 # %% ../../nbs/04_weakform/01_system.ipynb #eb383f37
 def plot_system(
@@ -221,14 +306,18 @@ def plot_system(
     "Cosines between candidates, and with the target."
     import matplotlib.pyplot as plt
     if ax is None: _, ax = plt.subplots(figsize=(0.45*system.p + 2, 0.45*system.p + 1.5))
-    labels = [f"${latex(as_term(t))}$" for t in [*system.terms, system.target]]
+    labels = [f"${latex(as_term(term))}$" for term in [*system.terms, system.target]]
     image = ax.imshow(system.unit @ system.unit.T, cmap="RdBu_r", vmin=-1, vmax=1)
     ax.set_xticks(range(len(labels)), labels, rotation=90)
     ax.set_yticks(range(len(labels)), labels)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="cosine")
     return ax
 
+# %% ../../nbs/04_weakform/01_system.ipynb #6943ec5d
 @patch_to(LinearSystem)
-def plot(self, ax=None):
+def plot(
+    self,
+    ax=None, # matplotlib axes; new ones when absent
+):
     "Cosines between candidates, and with the target."
     return plot_system(self, ax)

@@ -416,7 +416,7 @@ def write_hdf(path):
 def test_what_does_not_fit_into_memory_is_not_read(tmp_path, monkeypatch, name, write, what):
     "On a machine with a kilobyte of memory."
     write(tmp_path / name)
-    monkeypatch.setattr("ubic.ground.storage._memory", lambda: 1000)
+    monkeypatch.setattr("ubic.ground.storage.memory_limit", lambda: 1000)
     with pytest.raises(ValueError, match=rf"cannot be read as .*: {what} would take \S+ GB, and there are 1e-06 GB of memory"): load(tmp_path / name)
 
 

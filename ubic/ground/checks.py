@@ -78,9 +78,11 @@ class UbicWarning(UserWarning):
 
     def __str__(self): return self.sentence()
 
+_passed_over = ("ubic", "contextlib", "functools", "numba") # the package, and what it hands its work to
+
 def _inside(frame):
-    "Whether a frame belongs to the package."
-    return frame.f_globals.get("__name__", "").partition(".")[0] == "ubic"
+    "Whether a frame belongs to the package, or to what carries a call on inside of it."
+    return frame.f_globals.get("__name__", "").partition(".")[0] in _passed_over
 
 def warn(
     *parts, # texts and arguments
@@ -93,7 +95,9 @@ def warn(
     warnings.warn(kind(*parts), stacklevel=depth)
 
 # %% ../../nbs/01_ground/02_checks.ipynb #82479f4e
-def shown(value):
+def shown(
+    value, # list, mapping or text, of any length
+) -> str: # as Python writes it
     "A list or mapping in print, with an end to it."
     short = reprlib.Repr()
     short.maxlist = short.maxdict = short.maxtuple = 12
@@ -136,7 +140,8 @@ def check_whole(
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if whole and low <= value and (high is None or value <= high): return int(value)
     bounds = f"of at least {low}" if high is None else f"from {low} to {high}"
-    raise ArgumentError(name, f"is {value!r}", f"give a whole number {bounds}" + (f" ({reason})" if reason else ""))
+    because = f" ({reason})" if reason else ""
+    raise ArgumentError(name, f"is {value!r}", f"give a whole number {bounds}{because}")
 
 # %% ../../nbs/01_ground/02_checks.ipynb #956d1ff6
 def check_positive(
@@ -150,7 +155,10 @@ def check_positive(
         raise ArgumentError(name, f"is {value!r}", "give a positive, finite number")
     return float(value)
 
-def check_flag(name, value):
+def check_flag(
+    name: str, # the argument, as the message calls it
+    value: bool, # what was given for it
+) -> bool: # the value as a Python bool
     "Return a yes or no, or say what was found instead."
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentTypeError(name, f"is {shown(value)}", "give True or False")
@@ -177,7 +185,10 @@ def as_array(
         raise ArgumentError(name, "cannot be made an array", "give rows of the same length, and numbers only") from error
 
 # %% ../../nbs/01_ground/02_checks.ipynb #43ff0908
-def as_names(argument, value):
+def as_names(
+    argument: str, # its name, as the message calls it
+    value, # a name, or names
+) -> tuple: # of texts, each once
     "One name or several as a tuple of texts."
     several = isinstance(value, Iterable) and not isinstance(value, (str, xr.DataArray, xr.Dataset))
     names = tuple(value) if several else (value,)

@@ -330,7 +330,9 @@ def _as_options(sentence, apart=()): # about Python's arguments, for somebody wh
 
 @contextmanager
 def _as_option(option): # trouble with a path is trouble with this option
+    from ubic.ground.checks import Argument, ArgumentError
     try: yield
+    except ArgumentError as error: raise error.reworded({"path": Argument(option)}) from error
     except (ValueError, OSError) as error: raise type(error)(str(error).replace("`path`", f"`{option}`")) from error
 
 # %% ../../nbs/11_telling/04_cli.ipynb #307cca25

@@ -15,11 +15,11 @@ import pandas as pd
 import xarray as xr
 from tqdm import tqdm
 from ..ground.runtime import patch_to
-from ..ground.checks import UbicWarning, check_whole
+from ..ground.checks import Argument, ArgumentError, UbicWarning, check_whole
 from ..ground.storage import as_path
 from ..ground.results import Result
 from ..language.terms import parse_term
-from ..language.equations import Equation, check_equations, first_order_in_time, read_terms, time_derivative
+from ..language.equations import PDE, Equation, check_equations, first_order_in_time, read_terms, time_derivative
 from ..data.field import check_field, compute, middle_plane, space_dims
 from ..weakform.library import weak
 from ..search.subsets import best_subsets
@@ -63,11 +63,8 @@ def _fitted_terms(one, terms, data=None): # the field is needed for terms that t
 
 # %% ../../nbs/07_trial/09_validation.ipynb #4c3b1987
 def _read_rival(pde, chosen, dims, selections, data):
-    if callable(getattr(pde, "pde", None)): pde = pde.pde()
     if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections, data)
-    if not isinstance(pde, Mapping) or not pde: raise TypeError(f"`pde` must be a mapping such as {{'u': {{'u_xx': 0.1}}}}, found {pde!r}.")
-    if not all(isinstance(terms, Mapping) for terms in pde.values()): pde = {next(iter(chosen)): pde}
-    read = _read(pde)
+    read = _read(PDE.read(pde, [next(iter(chosen))]))
     missing = [_unknown(left) for left in chosen if _unknown(left) not in map(_unknown, read)]
     empty = [left for left, terms in read.items() if not terms]
     if missing or empty: raise ValueError(f"`pde` has no {f'equation for {missing[0]}' if missing else f'terms for {empty[0]}'}; add {'one' if missing else 'some'}.")
@@ -80,6 +77,9 @@ def _read_rivals(competitors, chosen, dims, selections, data): # given by the us
     read = []
     for i, pde in enumerate(competitors, 1):
         try: read.append(_read_rival(pde, chosen, dims, selections, data))
+        except ArgumentError as error:
+            place = [Argument("competitors"), f", number {i},"]
+            raise error.reworded({"pde": place, "terms": place, "initial": Argument("data")}) from None
         except (TypeError, ValueError) as error: raise type(error)(re.sub("`(pde|terms)`", f"`competitors`, number {i},", str(error)).replace("`initial`", "`data`")) from None
     return read
 

@@ -14,7 +14,7 @@ import ubic
 from ubic.field import (UbicWarning, add_noise, as_field, as_rng, check_field, check_positive, check_uniform, check_whole, plot_field, shows_error,
                         shows_warning, space_dims, spacing, true_pde)
 from ubic.files import load, save_field, write_atomically
-from ubic.data.readers import _read_mat
+from ubic.data.readers import read_mat
 
 rng = np.random.default_rng(0)
 x, y, t = np.linspace(0, 3, 31), np.linspace(0, 2, 21), np.linspace(0, 1, 11)
@@ -214,7 +214,7 @@ def test_matlab_5_reads_numbers_as_scipy_does(tmp_path, packed):
     arrays = {kind: rng.integers(0, 100, (3, 4)).astype(kind) for kind in ("f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "bool")}
     arrays |= {"complex": rng.random((2, 3)) + 1j * rng.random((2, 3)), "deep": rng.random((2, 3, 4)), "one": np.uint8([[7]]), "none": np.zeros((0, 3)), "a_name_of_some_length": rng.random((2, 2))}
     savemat(tmp_path / "a.mat", arrays | {"text": "hello", "cell": np.array([{}, 1], dtype=object), "parts": {"a": 1}}, do_compression=packed)
-    ours, theirs = _read_mat(tmp_path / "a.mat"), loadmat(tmp_path / "a.mat")
+    ours, theirs = read_mat(tmp_path / "a.mat"), loadmat(tmp_path / "a.mat")
     assert set(ours) == set(arrays)
     for name in arrays: assert ours[name].dtype == theirs[name].dtype and ours[name].shape == theirs[name].shape and np.array_equal(ours[name], theirs[name]), name
 
@@ -225,7 +225,7 @@ def test_matlab_5_of_either_order_with_numbers_in_few_bytes(tmp_path, order):
     def small(kind, content): return np.array([len(content) << 16 | kind], f"{order}u4").tobytes() + content.ljust(4, b"\0")
     array = element(6, np.array([6, 0], f"{order}u4").tobytes()) + element(5, np.array([2, 3], f"{order}i4").tobytes()) + small(1, b"u") + element(2, bytes(range(6))) # a double array of bytes
     (tmp_path / "a.mat").write_bytes(b"MATLAB".ljust(124, b" ") + {"<": b"\0\1IM", ">": b"\1\0MI"}[order] + element(14, array))
-    ours = _read_mat(tmp_path / "a.mat")["u"]
+    ours = read_mat(tmp_path / "a.mat")["u"]
     assert ours.dtype == float and np.array_equal(ours, np.arange(6).reshape(2, 3, order="F")) and np.array_equal(ours, loadmat(tmp_path / "a.mat")["u"])
 
 

@@ -2,6 +2,7 @@
 import io
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import warnings
@@ -21,7 +22,7 @@ from equality import assert_same
 from ubic import LinearSystem, Selection, best_subsets, load_result, save_result, saving, select
 from ubic.field import UbicWarning
 from ubic.saving import Result
-from ubic.ground.results import _homes
+from ubic.ground.results import KINDS
 from ubic.system import from_triangle
 
 matplotlib.use("Agg")
@@ -204,15 +205,18 @@ def test_networks(waves, tmp_path):
     assert_shows_the_same(network, again)
 
 
+def rooms():
+    "All modules of the package that can be imported here."
+    for module in pkgutil.walk_packages(ubic.__path__, "ubic."):
+        if module.name != "ubic.trial.jets" or find_spec("torch"): yield import_module(module.name)
+
+
 def test_every_result_can_be_saved():
     "Whatever has `save` is in the list of kinds, and the list names only what exists."
-    for kind, home in _homes.items():
-        if home.startswith("ubic."): assert hasattr(import_module(home), kind), kind
-    import pkgutil
-    for module in pkgutil.iter_modules(ubic.__path__):
-        if module.name in ("jets",) and not find_spec("torch"): continue
-        for name, value in vars(import_module(f"ubic.{module.name}")).items():
-            if isinstance(value, type) and issubclass(value, Result) and value is not Result and name != "WeakFit": assert _homes.get(name) == value.__module__, name # WeakFit is what two kinds share
+    results = {value for room in rooms() for value in vars(room).values() if isinstance(value, type) and issubclass(value, Result)}
+    for kind in results - {Result}: assert KINDS[kind.__name__].cls is kind, kind
+    for name, kind in KINDS.items():
+        if kind.package == "ubic": assert getattr(import_module(kind.cls.__module__), name) is kind.cls, name
 
 
 def test_lists_and_mappings_of_results(found, tmp_path):

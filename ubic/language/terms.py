@@ -21,7 +21,7 @@ from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_names
 # %% ../../nbs/02_language/01_terms.ipynb #e7fa2c04
 AXES = ("x", "y", "z", "t")
 
-# %% ../../nbs/02_language/01_terms.ipynb #31261882
+# %% ../../nbs/02_language/01_terms.ipynb #72ce0cb1
 class Jet(NamedTuple):
     "An unknown or one of its derivatives."
     unknown: str # name
@@ -54,7 +54,7 @@ class Call(NamedTuple):
         inner, count = self.of.slope(axis)
         return [Call(name, self.of), *inner], number*count
 
-# %% ../../nbs/02_language/01_terms.ipynb #bc5af0fd
+# %% ../../nbs/02_language/01_terms.ipynb #cb01b9de
 def _place(pair):
     "Where a factor stands in a product: jets first, both kinds by name."
     factor, power = pair
@@ -91,7 +91,7 @@ class Product(tuple):
 # %% ../../nbs/02_language/01_terms.ipynb #6ccac7f5
 @dataclass(frozen=True, order=True)
 class Term:
-    "Powers of the unknowns times at most one derivative, such as `u^2*u_xx`; or the derivative of a product, `(u^2)_xx`."
+    "Powers of the unknowns times at most one derivative, as `u^2*u_xx`; or the derivative of a product, as `(u^2)_xx`."
     powers: tuple = () # pairs (unknown, exponent), sorted by name
     derivative: tuple | None = None # (unknown or product, axes), for instance ("u", "xx") or ("u^2", "xx")
 
@@ -116,7 +116,8 @@ class Term:
         return tuple(dict.fromkeys(name for name, _ in self.powers + self.inner))
 
     @property
-    def of_product(self): return bool(self.derivative) and not self.derivative[0].isalnum() # a product is differentiated
+    def of_product(self): # whether a product is differentiated
+        return bool(self.derivative) and not self.derivative[0].isalnum()
 
     @property
     def inner(self): # what is differentiated: pairs (unknown, exponent)
@@ -231,7 +232,7 @@ def product(self): # `Product` under the outer derivative
     if self.derivative and not self.of_product: powers[Jet(*self.derivative)] += 1
     return Product.of(powers)
 
-# %% ../../nbs/02_language/01_terms.ipynb #0d65706f
+# %% ../../nbs/02_language/01_terms.ipynb #3e5ff2e9
 def expansion(
     product: Product, # of jets and functions
     axes: str = "", # to differentiate along
@@ -249,7 +250,7 @@ def expanded(self) -> dict: # product → whole number
     "The term as a sum of products, its outer derivative carried out."
     return expansion(self.product, self.outer)
 
-# %% ../../nbs/02_language/01_terms.ipynb #641b78ab
+# %% ../../nbs/02_language/01_terms.ipynb #6fbe802a
 @patch_to(Term)
 def multiple_of(self,
     other, # `Term`, or its spelling
@@ -279,7 +280,7 @@ def same_sums(
     scale = max(map(abs, (*one.values(), *other.values())), default=0)
     return all(abs(one.get(product, 0) - other.get(product, 0)) <= tolerance*scale for product in {*one, *other})
 
-# %% ../../nbs/02_language/01_terms.ipynb #0211ff60
+# %% ../../nbs/02_language/01_terms.ipynb #74514dbd
 @lru_cache(maxsize=1024)
 def _sums(term):
     "The expansion of a term, ready for calculations."
@@ -410,7 +411,7 @@ def _check_apart(unknowns, known):
     found = [f"has {both[0]!r}, which is among the ", Argument("unknowns"), " too"]
     raise ArgumentError("known", found, "it can be one or the other")
 
-# %% ../../nbs/02_language/01_terms.ipynb #c3f21a04
+# %% ../../nbs/02_language/01_terms.ipynb #29766edc
 def _products(names, degree):
     "All products of so many unknowns."
     return [Term(tuple(sorted(Counter(choice).items()))) for choice in combinations_with_replacement(names, degree)]

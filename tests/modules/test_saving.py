@@ -216,7 +216,7 @@ def test_every_result_can_be_saved():
     results = {value for room in rooms() for value in vars(room).values() if isinstance(value, type) and issubclass(value, Result)}
     for kind in results - {Result}: assert KINDS[kind.__name__].cls is kind, kind
     for name, kind in KINDS.items():
-        if kind.package == "ubic": assert getattr(import_module(kind.cls.__module__), name) is kind.cls, name
+        if kind.package == "ubic": assert getattr(import_module(kind.cls.__module__), kind.cls.__name__) is kind.cls, name
 
 
 def test_lists_and_mappings_of_results(found, tmp_path):
@@ -231,6 +231,13 @@ def test_in_another_process_and_with_the_same_bytes(found, tmp_path):
     assert one.read_bytes() == other.read_bytes() == load_result(one).save(tmp_path/"again.npz").read_bytes()
     text = subprocess.run([sys.executable, "-c", f"import ubic; print(ubic.load_result({str(one)!r}))"], capture_output=True, text=True, encoding="utf-8", check=True, env=os.environ | {"PYTHONIOENCODING": "utf-8"}).stdout
     assert text == f"{found}\n"
+
+
+def test_terms_alone_in_another_process(tmp_path):
+    path = save_result([ubic.Term.parse("u*u_x")], tmp_path/"terms.npz")
+    program = f"from ubic.saving import load_result; print(load_result({str(path)!r}))"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert told == "[u*u_x]\n"
 
 
 def test_a_field_in_chunks_stays_where_it_is(found, tmp_path):

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['KINDS', 'TEXTS', 'NUMBERS', 'WHOLE', 'SCALARS', 'Kind', 'saved', 'saved_elsewhere', 'saved_as_text', 'allowed_types',
-           'checked_parts', 'parts_of', 'made_of', 'kind_of', 'find_kind', 'line_of', 'made_index', 'made_column',
-           'made_table', 'lines_of', 'lines_of_column', 'groups_of', 'made_draws', 'Packer', 'unpack', 'check_npz',
-           'save_result', 'load_result', 'Result', 'html_of']
+           'checked_parts', 'parts_of', 'made_of', 'kind_of', 'find_registered', 'find_kind', 'line_of', 'made_index',
+           'made_column', 'made_table', 'lines_of', 'lines_of_column', 'groups_of', 'made_draws', 'Packer', 'unpack',
+           'check_npz', 'save_result', 'load_result', 'Result', 'html_of']
 
 # %% ../../nbs/01_ground/05_results.ipynb #093fb0d9
 import json, warnings
@@ -110,14 +110,25 @@ def kind_of(value):
     raise ArgumentTypeError("result", f"holds a value of type {name}, which cannot be saved", can)
 
 # %% ../../nbs/01_ground/05_results.ipynb #5a2dd0e6
-def find_kind(name):
-    "The kind of that name, as some room of the package has registered it."
+def find_registered(
+    table: dict, # `KINDS` or `TEXTS`
+    name: str, # under which something is filed
+): # what is filed there; None if no room of the package knows the name
+    "What some room of the package has registered under a name."
     rooms = walk_packages(import_module("ubic").__path__, "ubic.")
-    while name not in KINDS:
+    while name not in table:
         room = next(rooms, None)
-        if room is None: raise ValueError(f"it holds a {name}, which this version of ubic does not know")
+        if room is None: return None
         with suppress(ImportError): import_module(room.name) # one that needs an optional package
-    return KINDS[name]
+    return table[name]
+
+def find_kind(
+    name: str, # under which it is filed
+) -> Kind:
+    "The kind of that name."
+    kind = find_registered(KINDS, name)
+    if kind is None: raise ValueError(f"it holds a {name}, which this version of ubic does not know")
+    return kind
 
 # %% ../../nbs/01_ground/05_results.ipynb #e6e73bca
 def line_of(column):
@@ -154,7 +165,7 @@ def lines_of_column(column):
 saved_elsewhere("DataFrame", "pandas", lines_of, made_table)
 saved_elsewhere("Series", "pandas", lines_of_column, made_column)
 
-# %% ../../nbs/01_ground/05_results.ipynb #ff705082
+# %% ../../nbs/01_ground/05_results.ipynb #07e74e69
 def groups_of(draws):
     "The groups of draws that ArviZ keeps, by name."
     return {group: draws[group] for group in draws.groups()}
@@ -265,9 +276,10 @@ def unpack(
 def _from_text(pair):
     "A value that was filed as a text."
     name, text = pair
-    if name not in TEXTS or not isinstance(text, str):
-        raise ValueError(f"its text has {str({name: text})[:60]!r} where a value should be")
-    return TEXTS[name][1](text)
+    registered = find_registered(TEXTS, name) if isinstance(text, str) else None
+    if registered is None: raise ValueError(f"its text has {str({name: text})[:60]!r} where a value should be")
+    cls, read = registered
+    return read(text)
 
 def _as_objects(shape, items):
     "An array of values that are no numbers."
@@ -311,8 +323,9 @@ def _restored(arrays):
         raise ValueError(f"{later}, and this one reads {_FORMAT}; update ubic")
     parts = []
     for name, inside in told["parts"]:
+        kind = find_kind(name)
         taken = {part: unpack(item, arrays, parts) for part, item in inside.items()}
-        parts.append(find_kind(name).make(**taken))
+        parts.append(kind.make(**taken))
     return unpack(told["result"], arrays, parts)
 
 # %% ../../nbs/01_ground/05_results.ipynb #32417c6d
@@ -349,7 +362,7 @@ class Result:
         found = f"{str(path)!r} holds a result of kind {kind}, not {cls.__name__}"
         raise ArgumentError("path", found, f"read it with {kind}.load or ubic.load_result")
 
-# %% ../../nbs/01_ground/05_results.ipynb #72af77ca
+# %% ../../nbs/01_ground/05_results.ipynb #e833f7ee
 def html_of(
     *parts, # texts, tables, and equations, which know their LaTeX
     digits: str = ".4g", # the format of the numbers in a table

@@ -48,7 +48,7 @@ class Plain:
     "No fields."
     x: float # not of a dataclass
 
-@dataclass
+@dataclass(frozen=True)
 class Longer(Point):
     """Several lines.
 

@@ -68,9 +68,9 @@ def _complete(thing, sections):
     "Add sections to the documentation of a function or a class."
     if sections: thing.__doc__ = "\n\n".join([thing.__doc__ or "", *sections]).strip()
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #f3906e83
+# %% ../../nbs/01_ground/01_runtime.ipynb #a50f8349
 def _head(function):
-    "The lines of a signature, as they stand in the file."
+    "The lines of a signature, as they stand in the file, and of the words below it."
     code = function.__code__
     start = code.co_firstlineno
     lines = linecache.getlines(code.co_filename)
@@ -99,11 +99,11 @@ def document(
     comments, sections = _comments(head), []
     entries = [_Entry(name, _kind(known[name]), comments[name]) for name in known if name in comments]
     if entries: sections.append(_section("Parameters", entries))
-    returned = _returned.match(head[-1]) if head else None
+    returned = next(filter(None, map(_returned.match, head)), None)
     if returned: sections.append(_section("Returns", [_Entry("", returned["kind"], returned["comment"])]))
     _complete(function, sections)
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #8d672ee4
+# %% ../../nbs/01_ground/01_runtime.ipynb #982c5e6d
 def _fields_of(cls, lines):
     "The lines of a class before its first method."
     begin = re.compile(rf"class {cls.__name__}\b")
@@ -121,7 +121,7 @@ def document_fields(
     entries = [_Entry(name, _name_of_kind(kinds[name]), comments[name]) for name in kinds if name in comments]
     if entries: _complete(cls, [_section("Attributes", entries)])
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #c6184eea
+# %% ../../nbs/01_ground/01_runtime.ipynb #e2d401dc
 def _document_once(member):
     "Complete the documentation of a function or method, and of what wraps it."
     function = inspect.unwrap(getattr(member, "__func__", member))

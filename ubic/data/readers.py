@@ -27,6 +27,7 @@ def _bytes_of(item):
     "How many bytes an array of an HDF5 file claims to have."
     return (item.size or 0) * item.dtype.itemsize
 
+# %% ../../nbs/03_data/03_readers.ipynb #61f125f9
 def _hdf_arrays(file):
     "All arrays of an open HDF5 file that are more than the name of an axis, unless they are incredible."
     h5py, arrays = need("h5py", '"ubic[files]"'), {}
@@ -78,6 +79,7 @@ _MAT_CLASSES = { # of the array
 }
 _MATRIX, _COMPRESSED = 14, 15
 
+# %% ../../nbs/03_data/03_readers.ipynb #2de1cb7a
 def _elements(data, order):
     "Type and content of each element; small ones keep the content where the number of bytes would be."
     place = 0
@@ -196,7 +198,7 @@ def _check_codecs(path):
     for name in (".zarray", ".zmetadata", "zarr.json"):
         for file in path.rglob(name): json.loads(file.read_bytes(), object_hook=_refuse_pickles)
 
-# %% ../../nbs/03_data/03_readers.ipynb #8514f8f9
+# %% ../../nbs/03_data/03_readers.ipynb #4bf7bc8c
 def read_zarr(
     path, # of the store
     chunks=None, # what Dask is told; None for the chunks of the store
@@ -221,6 +223,7 @@ def _unzipped(path, most=200):
     unpacked.seek(0)
     return unpacked
 
+# %% ../../nbs/03_data/03_readers.ipynb #5bb35052
 def _open_text(path):
     "A file of text, whichever way it is packed and encoded."
     check_room("it", path.stat().st_size)
@@ -260,7 +263,7 @@ def _is_number(text):
     try: return np.isfinite(float(text.replace(",", ".")))
     except ValueError: return False
 
-# %% ../../nbs/03_data/03_readers.ipynb #9d05b38d
+# %% ../../nbs/03_data/03_readers.ipynb #7bb2c2cd
 def _find_header(file):
     "The line with the names of the columns, where the rows begin, and the first of them."
     line = _next_line(file)

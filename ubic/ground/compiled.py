@@ -18,6 +18,7 @@ def _warn_not_kept(why):
         "set NUMBA_CACHE_DIR to a folder that can be written.",
     )
 
+# %% ../../nbs/01_ground/03_compiled.ipynb #32d4469c
 def _forgiving(save):
     "The same way to keep compiled code, without an error if there is no room."
     def attempt(*what):
@@ -25,6 +26,7 @@ def _forgiving(save):
         except OSError as error: _warn_not_kept(error.strerror or error)
     return attempt
 
+# %% ../../nbs/01_ground/03_compiled.ipynb #aa35fc58
 def njit(
     **options, # of `numba.njit`
 ): # decorator

@@ -122,6 +122,7 @@ def find_registered(
         with suppress(ImportError): import_module(room.name) # one that needs an optional package
     return table[name]
 
+# %% ../../nbs/01_ground/05_results.ipynb #6900f855
 def find_kind(
     name: str, # under which it is filed
 ) -> Kind:
@@ -165,7 +166,7 @@ def lines_of_column(column):
 saved_elsewhere("DataFrame", "pandas", lines_of, made_table)
 saved_elsewhere("Series", "pandas", lines_of_column, made_column)
 
-# %% ../../nbs/01_ground/05_results.ipynb #07e74e69
+# %% ../../nbs/01_ground/05_results.ipynb #b8b8c5c7
 def groups_of(draws):
     "The groups of draws that ArviZ keeps, by name."
     return {group: draws[group] for group in draws.groups()}
@@ -362,7 +363,7 @@ class Result:
         found = f"{str(path)!r} holds a result of kind {kind}, not {cls.__name__}"
         raise ArgumentError("path", found, f"read it with {kind}.load or ubic.load_result")
 
-# %% ../../nbs/01_ground/05_results.ipynb #e833f7ee
+# %% ../../nbs/01_ground/05_results.ipynb #676df18c
 def html_of(
     *parts, # texts, tables, and equations, which know their LaTeX
     digits: str = ".4g", # the format of the numbers in a table

@@ -55,6 +55,7 @@ class _Entry(NamedTuple):
     kind: str
     comment: str
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #ece990b6
 def _section(title, entries):
     "One section of numpydoc: names with their kinds, and below each what is said of it."
     lines = [title, "-"*len(title)]
@@ -68,7 +69,7 @@ def _complete(thing, sections):
     "Add sections to the documentation of a function or a class."
     if sections: thing.__doc__ = "\n\n".join([thing.__doc__ or "", *sections]).strip()
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #a50f8349
+# %% ../../nbs/01_ground/01_runtime.ipynb #9aa19bd3
 def _head(function):
     "The lines of a signature, as they stand in the file, and of the words below it."
     code = function.__code__
@@ -103,7 +104,7 @@ def document(
     if returned: sections.append(_section("Returns", [_Entry("", returned["kind"], returned["comment"])]))
     _complete(function, sections)
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #982c5e6d
+# %% ../../nbs/01_ground/01_runtime.ipynb #2ba945ff
 def _fields_of(cls, lines):
     "The lines of a class before its first method."
     begin = re.compile(rf"class {cls.__name__}\b")
@@ -121,7 +122,7 @@ def document_fields(
     entries = [_Entry(name, _name_of_kind(kinds[name]), comments[name]) for name in kinds if name in comments]
     if entries: _complete(cls, [_section("Attributes", entries)])
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #e2d401dc
+# %% ../../nbs/01_ground/01_runtime.ipynb #5728ea93
 def _document_once(member):
     "Complete the documentation of a function or method, and of what wraps it."
     function = inspect.unwrap(getattr(member, "__func__", member))

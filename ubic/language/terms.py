@@ -21,7 +21,7 @@ from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_names
 # %% ../../nbs/02_language/01_terms.ipynb #e7fa2c04
 AXES = ("x", "y", "z", "t")
 
-# %% ../../nbs/02_language/01_terms.ipynb #72ce0cb1
+# %% ../../nbs/02_language/01_terms.ipynb #61923865
 class Jet(NamedTuple):
     "An unknown or one of its derivatives."
     unknown: str # name
@@ -38,6 +38,7 @@ class Jet(NamedTuple):
 
 _slopes = {"sin": ("cos", 1), "cos": ("sin", -1), "exp": ("exp", 1), "sinh": ("cosh", 1), "cosh": ("sinh", 1)}
 
+# %% ../../nbs/02_language/01_terms.ipynb #1207bd72
 class Call(NamedTuple):
     "A named function of a jet."
     function: str # one of sin, cos, exp, sinh and cosh
@@ -54,7 +55,7 @@ class Call(NamedTuple):
         inner, count = self.of.slope(axis)
         return [Call(name, self.of), *inner], number*count
 
-# %% ../../nbs/02_language/01_terms.ipynb #cb01b9de
+# %% ../../nbs/02_language/01_terms.ipynb #ea7915ec
 def _place(pair):
     "Where a factor stands in a product: jets first, both kinds by name."
     factor, power = pair
@@ -232,7 +233,7 @@ def product(self): # `Product` under the outer derivative
     if self.derivative and not self.of_product: powers[Jet(*self.derivative)] += 1
     return Product.of(powers)
 
-# %% ../../nbs/02_language/01_terms.ipynb #3e5ff2e9
+# %% ../../nbs/02_language/01_terms.ipynb #fbf7cc73
 def expansion(
     product: Product, # of jets and functions
     axes: str = "", # to differentiate along
@@ -250,7 +251,7 @@ def expanded(self) -> dict: # product → whole number
     "The term as a sum of products, its outer derivative carried out."
     return expansion(self.product, self.outer)
 
-# %% ../../nbs/02_language/01_terms.ipynb #6fbe802a
+# %% ../../nbs/02_language/01_terms.ipynb #cfb3bad6
 @patch_to(Term)
 def multiple_of(self,
     other, # `Term`, or its spelling
@@ -280,7 +281,7 @@ def same_sums(
     scale = max(map(abs, (*one.values(), *other.values())), default=0)
     return all(abs(one.get(product, 0) - other.get(product, 0)) <= tolerance*scale for product in {*one, *other})
 
-# %% ../../nbs/02_language/01_terms.ipynb #74514dbd
+# %% ../../nbs/02_language/01_terms.ipynb #4f292a35
 @lru_cache(maxsize=1024)
 def _sums(term):
     "The expansion of a term, ready for calculations."
@@ -351,6 +352,7 @@ def _pieces(product):
         for piece, c in _pieces(other).items(): pieces[piece] -= step.share * count * c
     return pieces
 
+# %% ../../nbs/02_language/01_terms.ipynb #4ec20cfd
 def by_parts(
     term: Term,
 ) -> dict: # (axes moved to the weight, product that stays) → coefficient
@@ -397,6 +399,7 @@ def _as_symbols(argument, value):
     remedy = "give letters from a to z and digits, a letter first, such as 'u'"
     raise ArgumentError(argument, f"has {strange[0]!r}", remedy)
 
+# %% ../../nbs/02_language/01_terms.ipynb #d2abce4f
 def _as_axes(axes):
     "Letters of axes, in a text or one by one."
     letters = as_names("axes", tuple(axes) if isinstance(axes, str) else axes)
@@ -411,7 +414,7 @@ def _check_apart(unknowns, known):
     found = [f"has {both[0]!r}, which is among the ", Argument("unknowns"), " too"]
     raise ArgumentError("known", found, "it can be one or the other")
 
-# %% ../../nbs/02_language/01_terms.ipynb #29766edc
+# %% ../../nbs/02_language/01_terms.ipynb #389eb75a
 def _products(names, degree):
     "All products of so many unknowns."
     return [Term(tuple(sorted(Counter(choice).items()))) for choice in combinations_with_replacement(names, degree)]

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, Hint, as_names, renamed_argument, shown
+from ..ground.checks import Advice, Argument, ArgumentError, ArgumentTypeError, as_names, renamed_argument, shown
 from ubic.ground.storage import (
     RESULT_MEMBER, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
     write_atomically,
@@ -44,7 +44,7 @@ def _manifest(field):
     labels = {str(name): field[name].attrs for name in field.variables}
     return json.dumps(about | {"labels": labels}, default=_plain)
 
-# %% ../../nbs/03_data/04_files.ipynb #ef96a192
+# %% ../../nbs/03_data/04_files.ipynb #5a4ad6b8
 def _write_npz(field, path):
     "All arrays of a field and its manifest."
     if is_chunked(field):
@@ -133,7 +133,7 @@ def _write_zarr(field, path):
         with _streaming(field): ordered.to_zarr(part, mode="w", zarr_format=2)
     return path
 
-# %% ../../nbs/03_data/04_files.ipynb #039b143b
+# %% ../../nbs/03_data/04_files.ipynb #9400ca18
 def _in_order(field):
     "The unknowns in the order in which `save_field` had them, which a Zarr store itself does not keep."
     order = field.attrs.get(_ORDER)
@@ -167,7 +167,7 @@ def _readable(path):
     if kind != ".zarr": check_no_folder(path)
     return kind
 
-# %% ../../nbs/03_data/04_files.ipynb #a7a9c673
+# %% ../../nbs/03_data/04_files.ipynb #b0053a7d
 def _read(path, chunks):
     "The content of a file: a Dataset, or a mapping from names to arrays."
     kind = _readable(path)
@@ -193,7 +193,7 @@ def _check_rename(rename, names):
     missing = [name for name in rename if name not in names]
     if missing: raise ArgumentError("rename", f"mentions {missing}", f"the file has {shown(sorted(names))}")
 
-# %% ../../nbs/03_data/04_files.ipynb #084851cb
+# %% ../../nbs/03_data/04_files.ipynb #5b334ac5
 def _new_names(names, rename):
     "From each name in a file to its name in the field: as asked for, else by custom where that is unambiguous."
     _check_rename(rename, names)
@@ -261,9 +261,9 @@ def _no_unknowns(bag, missing):
     inside = "what is inside structures and cells is read when it is saved as arrays of its own"
     others = f" (passed over: {shown(list(bag.passed))}; {inside})" if bag.passed else ""
     found = f"has arrays {shapes} and coordinates {lengths}{others}, from which {missing or 'no'} unknowns can be made"
-    return ArgumentError("path", found, Hint("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
+    return ArgumentError("path", found, Advice("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
 
-# %% ../../nbs/03_data/04_files.ipynb #8c9b84cc
+# %% ../../nbs/03_data/04_files.ipynb #7628b063
 def _bag_to_dataset(bag, variables, dims):
     "Named arrays and coordinates as a Dataset."
     def fits(array): return array.ndim == len(dims) if dims else _guess_dims(array.shape, bag.coords)

@@ -106,12 +106,12 @@ def system_reason(error):
     "Why the system refused something."
     return os.strerror(error.errno) if error.errno else brief_reason(error)
 
-def unwritten(path, error):
+def unwritten(path, error, name="path"):
     "The error of a file that the system refused to write, as one sentence."
     reason = system_reason(error)
-    sentence = f"`path` is {str(path)!r}, which cannot be written ({reason}); choose another place, or make room there."
+    sentence = f"`{name}` is {str(path)!r}, which cannot be written ({reason}); choose another place, or make room there."
     said = type(error)(sentence)
-    said.errno = error.errno
+    said.errno, said.path = error.errno, path
     return said
 
 # %% ../../nbs/01_ground/04_storage.ipynb #11fb4509

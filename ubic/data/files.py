@@ -44,7 +44,7 @@ def _manifest(field):
     labels = {str(name): field[name].attrs for name in field.variables}
     return json.dumps(about | {"labels": labels}, default=_plain)
 
-# %% ../../nbs/03_data/04_files.ipynb #5a4ad6b8
+# %% ../../nbs/03_data/04_files.ipynb #ef96a192
 def _write_npz(field, path):
     "All arrays of a field and its manifest."
     if is_chunked(field):
@@ -59,8 +59,8 @@ def _unpack(arrays):
     "The field that `save_field` put into an archive."
     about = json.loads(str(arrays[_MANIFEST]))
     unknowns, dims, labels = about["variables"], about["dims"], about["labels"]
-    parts = {name: (dims if name in unknowns else name, arrays[name], labels[name]) for name in unknowns + dims}
-    return xr.Dataset(parts, attrs=about["attrs"])
+    def part(name): return dims if name in unknowns else name, arrays[name], labels[name]
+    return xr.Dataset({name: part(name) for name in unknowns + dims}, attrs=about["attrs"])
 
 # %% ../../nbs/03_data/04_files.ipynb #7ddce098
 def _plain_attrs(field, nested):
@@ -133,7 +133,7 @@ def _write_zarr(field, path):
         with _streaming(field): ordered.to_zarr(part, mode="w", zarr_format=2)
     return path
 
-# %% ../../nbs/03_data/04_files.ipynb #9400ca18
+# %% ../../nbs/03_data/04_files.ipynb #039b143b
 def _in_order(field):
     "The unknowns in the order in which `save_field` had them, which a Zarr store itself does not keep."
     order = field.attrs.get(_ORDER)
@@ -167,7 +167,7 @@ def _readable(path):
     if kind != ".zarr": check_no_folder(path)
     return kind
 
-# %% ../../nbs/03_data/04_files.ipynb #b0053a7d
+# %% ../../nbs/03_data/04_files.ipynb #a7a9c673
 def _read(path, chunks):
     "The content of a file: a Dataset, or a mapping from names to arrays."
     kind = _readable(path)
@@ -186,14 +186,14 @@ _ALIASES |= {d.upper(): d for d in AXES}
 
 def _check_rename(rename, names):
     "Raise if `rename` is no mapping between texts, or mentions what is not there."
-    is_mapping = isinstance(rename, Mapping)
-    if not is_mapping or not all(isinstance(name, str) and name for name in (*rename, *rename.values())):
+    def is_name(value): return isinstance(value, str) and value != ""
+    if not isinstance(rename, Mapping) or not all(map(is_name, (*rename, *rename.values()))):
         remedy = "give a mapping from names in the file to names in the field, such as {'usol': 'u'}"
         raise ArgumentTypeError("rename", f"is {rename!r}", remedy)
     missing = [name for name in rename if name not in names]
     if missing: raise ArgumentError("rename", f"mentions {missing}", f"the file has {shown(sorted(names))}")
 
-# %% ../../nbs/03_data/04_files.ipynb #5b334ac5
+# %% ../../nbs/03_data/04_files.ipynb #084851cb
 def _new_names(names, rename):
     "From each name in a file to its name in the field: as asked for, else by custom where that is unambiguous."
     _check_rename(rename, names)
@@ -216,18 +216,19 @@ class _Arrays(NamedTuple):
 
 def _sort_out(arrays, names):
     "Split a bag of arrays into coordinates and candidates for unknowns, under their new names."
-    passed = getattr(arrays, "passed", ())
-    arrays = {name: np.asarray(a) for name, a in arrays.items()}
-    coords = {names[n]: a.ravel() for n, a in arrays.items() if names[n] in AXES and _is_line(a)}
-    def may_be_unknown(name): return _ALIASES.get(name, names[name]) not in AXES
-    numbers = {names[n]: a for n, a in arrays.items() if may_be_unknown(n) and a.dtype.kind in "fiubc"}
-    return _Arrays(coords, numbers, passed)
+    coords, numbers = {}, {}
+    for name, values in arrays.items():
+        array, new = np.asarray(values), names[name]
+        if new in AXES and _is_line(array): coords[new] = array.ravel()
+        means_an_axis = _ALIASES.get(name, new) in AXES
+        if not means_an_axis and array.dtype.kind in "fiubc": numbers[new] = array
+    return _Arrays(coords, numbers, getattr(arrays, "passed", ()))
 
 # %% ../../nbs/03_data/04_files.ipynb #7abe96e0
 def _check_lines(arrays, names, coords, dims):
     "Raise if coordinates that are needed are there as grids only."
-    def is_grid(name): return names[name] in AXES and names[name] not in coords and np.size(arrays[name]) > 1
-    grids = {names[name]: np.shape(arrays[name]) for name in arrays if is_grid(name)}
+    absent = {name: new for name, new in names.items() if new in AXES and new not in coords}
+    grids = {new: np.shape(arrays[name]) for name, new in absent.items() if np.size(arrays[name]) > 1}
     if not grids.keys() & set(dims or ("x", "t")): return
     shapes = " and ".join(f"{d} of shape {shape}" for d, shape in grids.items())
     remedy = "coordinates must be one-dimensional, so keep of each the line along its own axis"
@@ -263,7 +264,7 @@ def _no_unknowns(bag, missing):
     found = f"has arrays {shapes} and coordinates {lengths}{others}, from which {missing or 'no'} unknowns can be made"
     return ArgumentError("path", found, Advice("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
 
-# %% ../../nbs/03_data/04_files.ipynb #7628b063
+# %% ../../nbs/03_data/04_files.ipynb #8c9b84cc
 def _bag_to_dataset(bag, variables, dims):
     "Named arrays and coordinates as a Dataset."
     def fits(array): return array.ndim == len(dims) if dims else _guess_dims(array.shape, bag.coords)
@@ -305,7 +306,8 @@ def _count_up(count, levels):
 
 def _point(place, levels):
     "A point of a grid in words."
-    return ", ".join(f"{d} = {level[i]:g}" for (d, level), i in zip(levels.items(), place))
+    values = (level[i] for level, i in zip(levels.values(), place))
+    return ", ".join(f"{d} = {value:g}" for d, value in zip(levels, values))
 
 def _check_complete_grid(places, levels):
     "Raise if sorted rows repeat a point of the grid, or leave one out."

@@ -27,7 +27,7 @@ def _bytes_of(item):
     "How many bytes an array of an HDF5 file claims to have."
     return (item.size or 0) * item.dtype.itemsize
 
-# %% ../../nbs/03_data/03_readers.ipynb #61f125f9
+# %% ../../nbs/03_data/03_readers.ipynb #ab8ce37a
 def _hdf_arrays(file):
     "All arrays of an open HDF5 file that are more than the name of an axis, unless they are incredible."
     h5py, arrays = need("h5py", '"ubic[files]"'), {}
@@ -79,7 +79,7 @@ _MAT_CLASSES = { # of the array
 }
 _MATRIX, _COMPRESSED = 14, 15
 
-# %% ../../nbs/03_data/03_readers.ipynb #2de1cb7a
+# %% ../../nbs/03_data/03_readers.ipynb #c34fcc8f
 def _elements(data, order):
     "Type and content of each element; small ones keep the content where the number of bytes would be."
     place = 0
@@ -135,7 +135,9 @@ def _read_mat5(path):
 def _read_mat4(path):
     "All numeric arrays of a MATLAB file of version 4."
     from scipy.io import loadmat, whosmat
-    for name, shape, _ in whosmat(path): check_claim(name, int(np.prod(shape, dtype=object)), path.stat().st_size)
+    for name, shape, _ in whosmat(path):
+        claimed = int(np.prod(shape, dtype=object))
+        check_claim(name, claimed, path.stat().st_size)
     with warnings.catch_warnings(action="error"): found = loadmat(path)
     return {name: values for name, values in found.items() if not name.startswith("__")}
 
@@ -198,7 +200,7 @@ def _check_codecs(path):
     for name in (".zarray", ".zmetadata", "zarr.json"):
         for file in path.rglob(name): json.loads(file.read_bytes(), object_hook=_refuse_pickles)
 
-# %% ../../nbs/03_data/03_readers.ipynb #4bf7bc8c
+# %% ../../nbs/03_data/03_readers.ipynb #2eed95d4
 def read_zarr(
     path, # of the store
     chunks=None, # what Dask is told; None for the chunks of the store
@@ -223,7 +225,7 @@ def _unzipped(path, most=200):
     unpacked.seek(0)
     return unpacked
 
-# %% ../../nbs/03_data/03_readers.ipynb #5bb35052
+# %% ../../nbs/03_data/03_readers.ipynb #2544e494
 def _open_text(path):
     "A file of text, whichever way it is packed and encoded."
     check_room("it", path.stat().st_size)
@@ -263,7 +265,7 @@ def _is_number(text):
     try: return np.isfinite(float(text.replace(",", ".")))
     except ValueError: return False
 
-# %% ../../nbs/03_data/03_readers.ipynb #7bb2c2cd
+# %% ../../nbs/03_data/03_readers.ipynb #87e66b7f
 def _find_header(file):
     "The line with the names of the columns, where the rows begin, and the first of them."
     line = _next_line(file)

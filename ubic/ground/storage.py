@@ -109,8 +109,8 @@ def system_reason(error):
 def unwritten(path, error, name="path"):
     "The error of a file that the system refused to write, as one sentence."
     reason = system_reason(error)
-    sentence = f"`{name}` is {str(path)!r}, which cannot be written ({reason}); choose another place, or make room there."
-    said = type(error)(sentence)
+    found = f"is {str(path)!r}, which cannot be written ({reason})"
+    said = type(error)(f"`{name}` {found}; choose another place, or make room there.")
     said.errno, said.path = error.errno, path
     return said
 

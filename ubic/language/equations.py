@@ -26,7 +26,8 @@ def _rounded(value, std):
     if not std > 0 or std == inf: return f"{value:.4g}", f"{std:.1g}"
     digits = 1 - floor(log10(std)) # two digits of the standard deviation
     size = floor(log10(max(abs(value), std)))
-    if -3 <= size < 6 and 0 <= digits <= 8: return f"{value:.{digits}f}", f"{std:.{digits}f}"
+    is_plain = -3 <= size < 6 and 0 <= digits <= 8 # without an exponent
+    if is_plain: return f"{value:.{digits}f}", f"{std:.{digits}f}"
     wanted = digits + floor(log10(abs(value) or 1))
     return f"{value:.{max(0, min(12, wanted))}e}", f"{std:.1e}"
 
@@ -35,7 +36,7 @@ def _tex(number):
     def power(match): return rf" \times 10^{{{match[1].replace('+', '')}{match[2]}}}"
     return re.sub(r"e([+-])0*(\d+)", power, number)
 
-# %% ../../nbs/02_language/02_equations.ipynb #3ba38250
+# %% ../../nbs/02_language/02_equations.ipynb #dc01c1f0
 class _Summand(NamedTuple):
     "One term of an equation in print."
     sign: str
@@ -111,7 +112,7 @@ def time_derivative(
     "The left-hand side of an equation that may be named after its unknown."
     return left if "_" in left else f"{left}_t"
 
-# %% ../../nbs/02_language/02_equations.ipynb #14a7c660
+# %% ../../nbs/02_language/02_equations.ipynb #c09f898e
 _NUMBER = r"(?: \d+\.?\d* | \.\d+) (?: [eE][+-]?\d+)?"
 _summand = re.compile(rf"""
     \s* (?P<sign> [+-]?)
@@ -140,7 +141,7 @@ def _read_summands(text):
         place = match.end()
     return read
 
-# %% ../../nbs/02_language/02_equations.ipynb #094e2d27
+# %% ../../nbs/02_language/02_equations.ipynb #aa4bf541
 def read_equation(
     text: str, # for instance "u_t = 0.1*u_xx - u*u_x"
 ) -> Equation:
@@ -151,7 +152,7 @@ def read_equation(
     terms, coef, std = zip(*read) if read else ((), (), ())
     return Equation(left.strip(), terms, coef, std if any(std) else ())
 
-# %% ../../nbs/02_language/02_equations.ipynb #7a73649b
+# %% ../../nbs/02_language/02_equations.ipynb #1833849b
 @patch_to(Equation)
 def same_as(self,
     other, # `Equation`, or its text
@@ -163,7 +164,7 @@ def same_as(self,
     same_left = time_derivative(self.target) == time_derivative(other.target)
     return same_left and same_sums(mine, others, tolerance)
 
-# %% ../../nbs/02_language/02_equations.ipynb #0505c673
+# %% ../../nbs/02_language/02_equations.ipynb #7bc64099
 def _coefficients(name, terms):
     "Coefficients by the spelling of their terms, which may be labels as well."
     if not hasattr(terms, "items"):
@@ -184,7 +185,7 @@ def coefficient_error(
     def error(name, value): return 100*abs(found[name] - value)/abs(value) if value else np.inf
     return np.array([error(name, value) for name, value in truth.items()])
 
-# %% ../../nbs/02_language/02_equations.ipynb #7e444e07
+# %% ../../nbs/02_language/02_equations.ipynb #779775c0
 def _read_term(name):
     "A term, or an error that names the argument it came from."
     try: return parse_term(name)
@@ -195,7 +196,7 @@ def _number(term, coefficient):
     if isinstance(coefficient, (int, float, np.number)) and np.isfinite(coefficient): return float(coefficient)
     raise ArgumentError("pde", f"has the coefficient {coefficient!r} for {term}", "it must be a finite number")
 
-# %% ../../nbs/02_language/02_equations.ipynb #3ca2bdac
+# %% ../../nbs/02_language/02_equations.ipynb #196777fd
 def read_terms(
     terms: dict, # term or spelling → coefficient
 ) -> dict: # `Term` → float
@@ -207,7 +208,7 @@ def read_terms(
         read[term] = _number(name, coefficient)
     return read
 
-# %% ../../nbs/02_language/02_equations.ipynb #b098a031
+# %% ../../nbs/02_language/02_equations.ipynb #5b3d8ce7
 def _given(pde):
     "The mapping that was given, or that its text stands for."
     if hasattr(pde, "pde"): return pde.pde()
@@ -236,7 +237,7 @@ class PDE(dict):
         given = _by_left_side(_given(pde), names, place)
         return cls({target: read_terms(terms) for target, terms in given.items()})
 
-# %% ../../nbs/02_language/02_equations.ipynb #9d10490d
+# %% ../../nbs/02_language/02_equations.ipynb #dc319bb2
 def _split_in_time(target, terms):
     "The unknown of an equation, and the equations of first order that stand for it."
     name, _, times = target.partition("_")
@@ -255,7 +256,7 @@ def first_order_in_time(
         split |= parts
     return split
 
-# %% ../../nbs/02_language/02_equations.ipynb #21d829e0
+# %% ../../nbs/02_language/02_equations.ipynb #2d73a35e
 def read_pde(
     pde, # as for `PDE.read`
     names: list, # of the unknowns of `initial`
@@ -267,7 +268,7 @@ def read_pde(
     found = [f"is about {missing}, which ", Argument("initial"), " does not have"]
     raise ArgumentError("pde", found, f"it has {names}")
 
-# %% ../../nbs/02_language/02_equations.ipynb #278914fc
+# %% ../../nbs/02_language/02_equations.ipynb #512fb6bf
 @patch_to(PDE)
 def same_as(self,
     other, # `PDE`, or anything that `PDE.read` reads

@@ -21,7 +21,7 @@ from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_names
 # %% ../../nbs/02_language/01_terms.ipynb #e7fa2c04
 AXES = ("x", "y", "z", "t")
 
-# %% ../../nbs/02_language/01_terms.ipynb #61923865
+# %% ../../nbs/02_language/01_terms.ipynb #660a168b
 class Jet(NamedTuple):
     "An unknown or one of its derivatives."
     unknown: str # name
@@ -38,7 +38,7 @@ class Jet(NamedTuple):
 
 _slopes = {"sin": ("cos", 1), "cos": ("sin", -1), "exp": ("exp", 1), "sinh": ("cosh", 1), "cosh": ("sinh", 1)}
 
-# %% ../../nbs/02_language/01_terms.ipynb #1207bd72
+# %% ../../nbs/02_language/01_terms.ipynb #5eea392e
 class Call(NamedTuple):
     "A named function of a jet."
     function: str # one of sin, cos, exp, sinh and cosh
@@ -55,7 +55,7 @@ class Call(NamedTuple):
         inner, count = self.of.slope(axis)
         return [Call(name, self.of), *inner], number*count
 
-# %% ../../nbs/02_language/01_terms.ipynb #ea7915ec
+# %% ../../nbs/02_language/01_terms.ipynb #cc9c5535
 def _place(pair):
     "Where a factor stands in a product: jets first, both kinds by name."
     factor, power = pair
@@ -233,7 +233,7 @@ def product(self): # `Product` under the outer derivative
     if self.derivative and not self.of_product: powers[Jet(*self.derivative)] += 1
     return Product.of(powers)
 
-# %% ../../nbs/02_language/01_terms.ipynb #fbf7cc73
+# %% ../../nbs/02_language/01_terms.ipynb #719eca55
 def expansion(
     product: Product, # of jets and functions
     axes: str = "", # to differentiate along
@@ -251,7 +251,7 @@ def expanded(self) -> dict: # product → whole number
     "The term as a sum of products, its outer derivative carried out."
     return expansion(self.product, self.outer)
 
-# %% ../../nbs/02_language/01_terms.ipynb #cfb3bad6
+# %% ../../nbs/02_language/01_terms.ipynb #dfb97938
 @patch_to(Term)
 def multiple_of(self,
     other, # `Term`, or its spelling
@@ -279,9 +279,10 @@ def same_sums(
     "Whether two sums of terms are the same when they are written out."
     one, other = expanded_sum(one), expanded_sum(other)
     scale = max(map(abs, (*one.values(), *other.values())), default=0)
-    return all(abs(one.get(product, 0) - other.get(product, 0)) <= tolerance*scale for product in {*one, *other})
+    def apart(product): return abs(one.get(product, 0) - other.get(product, 0))
+    return all(apart(product) <= tolerance*scale for product in {*one, *other})
 
-# %% ../../nbs/02_language/01_terms.ipynb #4f292a35
+# %% ../../nbs/02_language/01_terms.ipynb #6f982a65
 @lru_cache(maxsize=1024)
 def _sums(term):
     "The expansion of a term, ready for calculations."
@@ -352,7 +353,7 @@ def _pieces(product):
         for piece, c in _pieces(other).items(): pieces[piece] -= step.share * count * c
     return pieces
 
-# %% ../../nbs/02_language/01_terms.ipynb #4ec20cfd
+# %% ../../nbs/02_language/01_terms.ipynb #5eb1f45a
 def by_parts(
     term: Term,
 ) -> dict: # (axes moved to the weight, product that stays) → coefficient
@@ -399,7 +400,7 @@ def _as_symbols(argument, value):
     remedy = "give letters from a to z and digits, a letter first, such as 'u'"
     raise ArgumentError(argument, f"has {strange[0]!r}", remedy)
 
-# %% ../../nbs/02_language/01_terms.ipynb #d2abce4f
+# %% ../../nbs/02_language/01_terms.ipynb #7707bd82
 def _as_axes(axes):
     "Letters of axes, in a text or one by one."
     letters = as_names("axes", tuple(axes) if isinstance(axes, str) else axes)
@@ -414,7 +415,7 @@ def _check_apart(unknowns, known):
     found = [f"has {both[0]!r}, which is among the ", Argument("unknowns"), " too"]
     raise ArgumentError("known", found, "it can be one or the other")
 
-# %% ../../nbs/02_language/01_terms.ipynb #389eb75a
+# %% ../../nbs/02_language/01_terms.ipynb #8b12a204
 def _products(names, degree):
     "All products of so many unknowns."
     return [Term(tuple(sorted(Counter(choice).items()))) for choice in combinations_with_replacement(names, degree)]

@@ -55,7 +55,7 @@ class _Entry(NamedTuple):
     kind: str
     comment: str
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #ece990b6
+# %% ../../nbs/01_ground/01_runtime.ipynb #a0d78978
 def _section(title, entries):
     "One section of numpydoc: names with their kinds, and below each what is said of it."
     lines = [title, "-"*len(title)]
@@ -67,9 +67,13 @@ def _section(title, entries):
 
 def _complete(thing, sections):
     "Add sections to the documentation of a function or a class."
-    if sections: thing.__doc__ = "\n\n".join([thing.__doc__ or "", *sections]).strip()
+    if sections: thing.__doc__ = "\n\n".join([inspect.cleandoc(thing.__doc__ or ""), *sections]).strip()
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #9aa19bd3
+def _has_sections(thing):
+    "Whether the documentation of something has sections already."
+    return re.search(r"\n\s*----", thing.__doc__ or "") is not None
+
+# %% ../../nbs/01_ground/01_runtime.ipynb #33d47f6d
 def _head(function):
     "The lines of a signature, as they stand in the file, and of the words below it."
     code = function.__code__
@@ -104,7 +108,7 @@ def document(
     if returned: sections.append(_section("Returns", [_Entry("", returned["kind"], returned["comment"])]))
     _complete(function, sections)
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #2ba945ff
+# %% ../../nbs/01_ground/01_runtime.ipynb #503e46b7
 def _fields_of(cls, lines):
     "The lines of a class before its first method."
     begin = re.compile(rf"class {cls.__name__}\b")
@@ -122,12 +126,12 @@ def document_fields(
     entries = [_Entry(name, _name_of_kind(kinds[name]), comments[name]) for name in kinds if name in comments]
     if entries: _complete(cls, [_section("Attributes", entries)])
 
-# %% ../../nbs/01_ground/01_runtime.ipynb #5728ea93
+# %% ../../nbs/01_ground/01_runtime.ipynb #df84a4bd
 def _document_once(member):
     "Complete the documentation of a function or method, and of what wraps it."
     function = inspect.unwrap(getattr(member, "__func__", member))
     if not inspect.isfunction(function): return
-    if "\n----" not in (function.__doc__ or ""): document(function)
+    if not _has_sections(function): document(function)
     wraps = member is not function and inspect.isfunction(member)
     if wraps: member.__doc__ = function.__doc__
 
@@ -141,8 +145,7 @@ def document_module(
             _document_once(value)
             continue
         for member in vars(value).values(): _document_once(member)
-        has_sections = "\n----" in (value.__doc__ or "")
-        if has_sections or not hasattr(value, "__dataclass_fields__"): continue
+        if _has_sections(value) or not hasattr(value, "__dataclass_fields__"): continue
         document_fields(value, linecache.getlines(module.__file__))
 
 # %% ../../nbs/01_ground/01_runtime.ipynb #5df160ce

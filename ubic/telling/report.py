@@ -48,10 +48,14 @@ def _set_terms(terms): return ", ".join(_math(latex(term)) for term in terms)
 
 # %% ../../nbs/11_telling/02_report.ipynb #30892392
 def _figure(draw, caption): # what `draw` plots, as part of a page
-    from ubic.ground.show import picture_source
-    source, alternative, words = picture_source(draw, "svg"), html.escape(caption, quote=True), html.escape(caption)
-    image = f"<img alt='{alternative}' src='{source}'>"
-    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
+    import matplotlib.pyplot as plt
+    buffer = io.BytesIO()
+    with plt.rc_context({"svg.hashsalt": "ubic"}):
+        figure = np.ravel(draw())[0].figure
+        figure.savefig(buffer, format="svg", dpi=200, bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
+    picture = base64.b64encode(buffer.getvalue()).decode()
+    return f"<figure><img alt='{html.escape(caption, quote=True)}' src='data:image/svg+xml;base64,{picture}'><figcaption>{html.escape(caption)}</figcaption></figure>"
 
 # %% ../../nbs/11_telling/02_report.ipynb #ecf9ddb5
 def _stages(discovery): # what there is to see of the data

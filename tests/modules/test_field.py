@@ -510,7 +510,7 @@ def write_packed_table(path): path.write_bytes(gzip.compress(b"x,t,u\n" + b"0,0,
 def test_what_does_not_fit_into_memory_is_not_read(tmp_path, monkeypatch, name, write, what):
     "On a machine with a kilobyte of memory."
     write(tmp_path / name)
-    monkeypatch.setattr("ubic.ground.storage._memory", lambda: 1000)
+    monkeypatch.setattr("ubic.ground.storage.memory_limit", lambda: 1000)
     too_large = rf"cannot be read as .*: {what} would take \S+ GB, and there are 1e-06 GB of memory"
     with pytest.raises(ValueError, match=too_large): load(tmp_path / name)
 

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import permutations
+from math import prod
 from pathlib import Path
+from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import Advice, Argument, ArgumentError, renamed_argument, as_names, shown
+from ..ground.checks import Advice, Argument, ArgumentError, ArgumentTypeError, as_names, renamed_argument, shown
 from ubic.ground.storage import (
     RESULT_MEMBER, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
     write_atomically,
@@ -33,33 +35,52 @@ _MANIFEST = "ubic_field" # the member that says that an archive holds a field
 def _plain(value):
     "NumPy numbers and arrays as Python ones."
     if isinstance(value, (np.generic, np.ndarray)): return value.tolist()
-    raise TypeError(f"`ds.attrs` holds a {type(value).__name__}; keep texts, numbers, and lists or mappings of these.")
+    found = f"`ds.attrs` holds a {type(value).__name__}"
+    raise ArgumentTypeError("", found, "keep texts, numbers, and lists or mappings of these")
 
 def _manifest(field):
     "Everything about a field besides its numbers, as a JSON text."
-    about = {"dims": list(field.dims), "variables": list(field.data_vars), "attrs": field.attrs, "labels": {str(n): field[n].attrs for n in field.variables}}
-    return json.dumps(about, default=_plain)
+    about = {"dims": list(field.dims), "variables": list(field.data_vars), "attrs": field.attrs}
+    labels = {str(name): field[name].attrs for name in field.variables}
+    return json.dumps(about | {"labels": labels}, default=_plain)
+
+# %% ../../nbs/03_data/04_files.ipynb #ef96a192
+def _write_npz(field, path):
+    "All arrays of a field and its manifest."
+    if is_chunked(field):
+        found = f"is {str(path)!r}, but the field is in chunks and an archive is written from memory"
+        raise ArgumentError("path", found, "save it as .zarr or .nc, or save field.load()")
+    arrays = {str(name): field[name].values for name in field.variables}
+    members = arrays | {_MANIFEST: np.array(_manifest(field))}
+    return write_atomically(path, lambda file: np.savez(file, **members))
+
+# %% ../../nbs/03_data/04_files.ipynb #8a96a62f
+def _unpack(arrays):
+    "The field that `save_field` put into an archive."
+    about = json.loads(str(arrays[_MANIFEST]))
+    unknowns, dims, labels = about["variables"], about["dims"], about["labels"]
+    def part(name): return dims if name in unknowns else name, arrays[name], labels[name]
+    return xr.Dataset({name: part(name) for name in unknowns + dims}, attrs=about["attrs"])
 
 # %% ../../nbs/03_data/04_files.ipynb #7ddce098
 def _plain_attrs(field, nested):
     "Copies of a field and its attributes that a file can hold."
     attrs = json.loads(json.dumps(field.attrs, default=_plain))
-    strange = [key for key, value in attrs.items() if value is None or isinstance(value, (bool, dict))] if not nested else []
-    if strange: raise TypeError(f"`ds.attrs` holds {strange[0]!r}: {attrs[strange[0]]!r}, which netCDF cannot keep; make it a text, or save the field as .zarr or .npz.")
+    strange = [key for key, value in attrs.items() if value is None or isinstance(value, (bool, dict))]
+    if strange and not nested:
+        found = f"`ds.attrs` holds {strange[0]!r}: {attrs[strange[0]]!r}, which netCDF cannot keep"
+        raise ArgumentTypeError("", found, "make it a text, or save the field as .zarr or .npz")
     return field.drop_encoding().assign_attrs(attrs)
-
-def _write_npz(field, path):
-    "All arrays of a field and its manifest."
-    if is_chunked(field): raise ValueError(f"`path` is {str(path)!r}, but the field is in chunks and an archive is written from memory; save it as .zarr or .nc, or save field.load().")
-    arrays = {str(n): field[n].values for n in field.variables} | {_MANIFEST: np.array(_manifest(field))}
-    return write_atomically(path, lambda file: np.savez(file, **arrays))
 
 @contextmanager
 def _streaming(field):
     "While it is used, trouble with the chunks of a field becomes one sentence, and no thread writes on after it."
-    if not is_chunked(field): yield
-    else:
-        with computing(", ".join(map(str, field.data_vars))), ThreadPoolExecutor(os.cpu_count()) as pool, need("dask", '"ubic[dask]"').config.set(pool=pool): yield
+    if not is_chunked(field):
+        yield
+        return
+    names = ", ".join(map(str, field.data_vars))
+    with computing(names), ThreadPoolExecutor(os.cpu_count()) as pool:
+        with need("dask", '"ubic[dask]"').config.set(pool=pool): yield
 
 # %% ../../nbs/03_data/04_files.ipynb #4b1f7e02
 def _empty_nc(path, size):
@@ -85,6 +106,7 @@ def _write_nc(field, path):
 _ORDER = "ubic_unknowns" # where a store keeps the order of its unknowns
 
 async def _all_written():
+    "Wait for all that is under way."
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others: await asyncio.wait(others)
 
@@ -96,15 +118,29 @@ def _waiting():
     try: yield
     finally: sync(_all_written())
 
+def _even_chunks(field):
+    "A field whose chunks along each axis are equally long, except for the last."
+    if not is_chunked(field): return field
+    return field.chunk({d: max(sizes) for d, sizes in field.unify_chunks().chunks.items()})
+
 def _write_zarr(field, path):
     "A Zarr store, chunk by chunk."
-    if path.is_file(): raise ValueError(f"`path` is {str(path)!r}, which is a file; a store is a folder.")
-    field = _plain_attrs(field, nested=True)
-    if is_chunked(field): field = field.chunk({d: max(sizes) for d, sizes in field.unify_chunks().chunks.items()})
+    if path.is_file(): raise ArgumentError("path", f"is {str(path)!r}, which is a file", "a store is a folder")
+    field = _even_chunks(_plain_attrs(field, nested=True))
+    ordered = field.assign_attrs({_ORDER: list(field)})
     with in_place_of(path) as part, _waiting():
         part.mkdir()
-        with _streaming(field): field.assign_attrs({_ORDER: list(field)}).to_zarr(part, mode="w", zarr_format=2)
+        with _streaming(field): ordered.to_zarr(part, mode="w", zarr_format=2)
     return path
+
+# %% ../../nbs/03_data/04_files.ipynb #039b143b
+def _in_order(field):
+    "The unknowns in the order in which `save_field` had them, which a Zarr store itself does not keep."
+    order = field.attrs.get(_ORDER)
+    if not isinstance(order, list): return field
+    def place(name): return order.index(name) if name in order else len(order)
+    attrs = {name: value for name, value in field.attrs.items() if name != _ORDER}
+    return field[sorted(field, key=place)].drop_attrs(deep=False).assign_attrs(attrs)
 
 # %% ../../nbs/03_data/04_files.ipynb #57b76a63
 WRITERS = {".npz": _write_npz, ".nc": _write_nc, ".zarr": _write_zarr}
@@ -116,52 +152,83 @@ def save_field(
 ) -> Path: # the file written
     "Write a field to a file that `load` gives back unchanged."
     path, field = as_path(path), check_field(field)
-    if path.suffix.lower() not in WRITERS: raise ValueError(f"`path` is {str(path)!r}; a field is saved as .npz, .nc or .zarr.")
-    return WRITERS[path.suffix.lower()](field, path)
+    kind = path.suffix.lower()
+    if kind in WRITERS: return WRITERS[kind](field, path)
+    raise ArgumentError("path", f"is {str(path)!r}", "a field is saved as .npz, .nc or .zarr")
 
 # %% ../../nbs/03_data/04_files.ipynb #5bcad60f
-def _read(path, chunks):
-    "The content of a file: a Dataset, or a mapping from names to arrays."
+def _readable(path):
+    "The kind of a file that is there and can be read."
     kind = kind_of_file(path)
     if kind not in READERS:
         raise ArgumentError("path", f"is {str(path)!r}", f"files of kind {', '.join(READERS)} can be read")
     put_back(path)
     if not os.path.exists(path): raise ArgumentError("path", f"is {str(path)!r}", "there is no such file")
     if kind != ".zarr": check_no_folder(path)
+    return kind
+
+# %% ../../nbs/03_data/04_files.ipynb #a7a9c673
+def _read(path, chunks):
+    "The content of a file: a Dataset, or a mapping from names to arrays."
+    kind = _readable(path)
     options = {} if chunks is None else {"chunks": check_chunks(chunks, kind)}
     with reading(path), own_warnings_only():
         content = READERS[kind](path, **options)
         if RESULT_MEMBER in content: raise ValueError("it holds a result, not a field; ubic.load_result reads it")
         if _MANIFEST in content: content = _unpack(content)
     absent = [d for d in chunks if d not in content.dims] if isinstance(chunks, Mapping) else []
-    if absent: raise ValueError(f"`chunks` mentions {absent}; the file has the axes {list(content.dims)}.")
+    if absent: raise ArgumentError("chunks", f"mentions {absent}", f"the file has the axes {list(content.dims)}")
     return content
 
 # %% ../../nbs/03_data/04_files.ipynb #7101bfe0
-_ALIASES = {"xx": "x", "yy": "y", "zz": "z", "tt": "t", "time": "t", "usol": "u", "uu": "u"} | {d.upper(): d for d in AXES}
+_ALIASES = {"xx": "x", "yy": "y", "zz": "z", "tt": "t", "time": "t", "usol": "u", "uu": "u"}
+_ALIASES |= {d.upper(): d for d in AXES}
 
+def _check_rename(rename, names):
+    "Raise if `rename` is no mapping between texts, or mentions what is not there."
+    def is_name(value): return isinstance(value, str) and value != ""
+    if not isinstance(rename, Mapping) or not all(map(is_name, (*rename, *rename.values()))):
+        remedy = "give a mapping from names in the file to names in the field, such as {'usol': 'u'}"
+        raise ArgumentTypeError("rename", f"is {rename!r}", remedy)
+    missing = [name for name in rename if name not in names]
+    if missing: raise ArgumentError("rename", f"mentions {missing}", f"the file has {shown(sorted(names))}")
+
+# %% ../../nbs/03_data/04_files.ipynb #084851cb
 def _new_names(names, rename):
     "From each name in a file to its name in the field: as asked for, else by custom where that is unambiguous."
-    if not isinstance(rename, Mapping) or not all(isinstance(n, str) and n for n in (*rename, *rename.values())):
-        raise TypeError(f"`rename` is {rename!r}; give a mapping from names in the file to names in the field, such as {{'usol': 'u'}}.")
-    missing = [n for n in rename if n not in names]
-    if missing: raise ArgumentError("rename", f"mentions {missing}", f"the file has {shown(sorted(names))}")
-    custom = [_ALIASES.get(n, n) for n in names if n not in rename] + list(rename.values())
-    return {n: rename.get(n) or (_ALIASES[n] if n in _ALIASES and custom.count(_ALIASES[n]) == 1 else n) for n in names}
+    _check_rename(rename, names)
+    custom = [_ALIASES.get(name, name) for name in names if name not in rename] + list(rename.values())
+    def new_name(name):
+        usual = _ALIASES.get(name, name)
+        return usual if custom.count(usual) == 1 else name
+    return {name: rename.get(name) or new_name(name) for name in names}
 
 # %% ../../nbs/03_data/04_files.ipynb #ae06864f
-def _is_line(array): return array.size > 1 and array.size == max(array.shape)
+def _is_line(array):
+    "Whether the numbers of an array stand in one line."
+    return array.size > 1 and array.size == max(array.shape)
+
+class _Arrays(NamedTuple):
+    "Arrays of a file under their new names."
+    coords: dict # axis → line
+    arrays: dict # what may be an unknown
+    passed: tuple = () # what else there is
 
 def _sort_out(arrays, names):
     "Split a bag of arrays into coordinates and candidates for unknowns, under their new names."
-    arrays = {n: np.asarray(a) for n, a in arrays.items()}
-    coords = {names[n]: a.ravel() for n, a in arrays.items() if names[n] in AXES and _is_line(a)}
-    return coords, {names[n]: a for n, a in arrays.items() if _ALIASES.get(n, names[n]) not in AXES and a.dtype.kind in "fiubc"}
+    coords, numbers = {}, {}
+    for name, values in arrays.items():
+        array, new = np.asarray(values), names[name]
+        if new in AXES and _is_line(array): coords[new] = array.ravel()
+        means_an_axis = _ALIASES.get(name, new) in AXES
+        if not means_an_axis and array.dtype.kind in "fiubc": numbers[new] = array
+    return _Arrays(coords, numbers, getattr(arrays, "passed", ()))
 
 # %% ../../nbs/03_data/04_files.ipynb #7abe96e0
 def _check_lines(arrays, names, coords, dims):
     "Raise if coordinates that are needed are there as grids only."
-    grids = {names[n]: np.shape(a) for n, a in arrays.items() if names[n] in AXES and names[n] not in coords and np.size(a) > 1}
+    absent = {name: new for name, new in names.items() if new in AXES and new not in coords}
+    grids = {new: np.shape(arrays[name]) for name, new in absent.items() if np.size(arrays[name]) > 1}
     if not grids.keys() & set(dims or ("x", "t")): return
     shapes = " and ".join(f"{d} of shape {shape}" for d, shape in grids.items())
     remedy = "coordinates must be one-dimensional, so keep of each the line along its own axis"
@@ -170,137 +237,169 @@ def _check_lines(arrays, names, coords, dims):
 # %% ../../nbs/03_data/04_files.ipynb #7abe96e3
 def _guess_dims(shape, coords):
     "The only order of the axes that gives this shape; None if there is none, an error if there are several."
-    fits = [p for p in permutations([d for d in AXES if d in coords]) if tuple(len(coords[d]) for d in p) == shape]
+    orders = permutations([d for d in AXES if d in coords])
+    fits = [order for order in orders if tuple(len(coords[d]) for d in order) == shape]
     if len(fits) > 1:
-        orders = " and ".join(map(str, fits[:2]))
-        raise ArgumentError("dims", f"is needed: an array of shape {shape} fits {orders}", "name the axes in order")
+        both = " and ".join(map(str, fits[:2]))
+        raise ArgumentError("dims", f"is needed: an array of shape {shape} fits {both}", "name the axes in order")
     return fits[0] if fits else None
 
 def _choose(variables, names):
     "The unknowns asked for, by the names they have in the file or get in the field."
     wanted = as_names("variables", variables)
-    missing = [n for n in wanted if n not in names and n not in names.values()]
+    missing = [name for name in wanted if name not in names and name not in names.values()]
     if missing: raise ArgumentError("variables", f"mentions {missing}", f"the file has {shown(sorted(names))}")
-    if all(names.get(n, n) in AXES for n in wanted):
-        remedy = "name at least one, or leave it out for all"
-        raise ArgumentError("variables", f"is {list(wanted)}, which names no unknown", remedy)
-    return [names.get(n, n) for n in wanted]
+    chosen = [names.get(name, name) for name in wanted]
+    if not all(name in AXES for name in chosen): return chosen
+    remedy = "name at least one, or leave it out for all"
+    raise ArgumentError("variables", f"is {list(wanted)}, which names no unknown", remedy)
 
 # %% ../../nbs/03_data/04_files.ipynb #3fa598cd
-def _no_unknowns(arrays, coords, passed, missing):
+def _no_unknowns(bag, missing):
     "The error that a bag of arrays holds no unknowns, or not those asked for."
-    shapes, lengths = shown({n: a.shape for n, a in arrays.items()}), shown({d: len(c) for d, c in coords.items()})
+    shapes = shown({name: a.shape for name, a in bag.arrays.items()})
+    lengths = shown({d: len(c) for d, c in bag.coords.items()})
     inside = "what is inside structures and cells is read when it is saved as arrays of its own"
-    others = f" (passed over: {shown(list(passed))}; {inside})" if passed else ""
+    others = f" (passed over: {shown(list(bag.passed))}; {inside})" if bag.passed else ""
     found = f"has arrays {shapes} and coordinates {lengths}{others}, from which {missing or 'no'} unknowns can be made"
     return ArgumentError("path", found, Advice("arrays", "give `dims`, `rename`, or coordinates such as x=..."))
 
-def _bag_to_dataset(arrays, variables, dims, coords, passed=()):
+# %% ../../nbs/03_data/04_files.ipynb #8c9b84cc
+def _bag_to_dataset(bag, variables, dims):
     "Named arrays and coordinates as a Dataset."
-    def fits(array): return array.ndim == len(dims) if dims else _guess_dims(array.shape, coords)
-    if variables is None: variables = [n for n, a in arrays.items() if fits(a)]
-    missing = [n for n in variables if n not in arrays]
-    if missing or not variables:
-        raise _no_unknowns(arrays, coords, passed, missing)
-    axes = {n: dims or _guess_dims(arrays[n].shape, coords) for n in variables}
-    return xr.Dataset({n: (name_axes(arrays[n].shape, coords, axes[n]), arrays[n]) for n in variables}, coords=coords)
+    def fits(array): return array.ndim == len(dims) if dims else _guess_dims(array.shape, bag.coords)
+    if variables is None: variables = [name for name, a in bag.arrays.items() if fits(a)]
+    missing = [name for name in variables if name not in bag.arrays]
+    if missing or not variables: raise _no_unknowns(bag, missing)
+    axes = {name: dims or _guess_dims(bag.arrays[name].shape, bag.coords) for name in variables}
+    def labelled(name): return name_axes(bag.arrays[name].shape, bag.coords, axes[name]), bag.arrays[name]
+    return xr.Dataset({name: labelled(name) for name in variables}, coords=bag.coords)
 
 # %% ../../nbs/03_data/04_files.ipynb #a802c4cf
 def _levels(values):
     "The different values of a column, and which of them each row has."
     unique, place = np.unique(values, return_inverse=True)
-    group = np.cumsum(np.diff(unique, prepend=unique[0]) > 1e-9 * np.ptp(unique))
+    is_new = np.diff(unique, prepend=unique[0]) > 1e-9 * np.ptp(unique)
+    group = np.cumsum(is_new)
     return _unrounded(unique[np.diff(group, prepend=-1) > 0]), group[place]
+
+def _last_digit(values):
+    "The unit of the last decimal that values have; 0 if they have all."
+    units = (10.0**-d for d in range(16) if np.array_equal(np.round(values, d), values))
+    return next(units, 0)
 
 def _unrounded(values):
     "The even grid that values stand for if they differ from it by rounding only; else the values."
     grid = np.linspace(values[0], values[-1], len(values))
-    digit = next((10.0**-d for d in range(16) if np.array_equal(np.round(values, d), values)), 0)
-    return grid if 2.5e-9 * np.ptp(grid) < np.abs(values - grid).max() <= digit <= 0.02 * np.ptp(grid) / len(grid) else values
+    off, width = np.abs(values - grid).max(), np.ptp(grid)
+    is_rounded = 2.5e-9 * width < off <= _last_digit(values) <= 0.02 * width / len(grid)
+    return grid if is_rounded else values
 
 # %% ../../nbs/03_data/04_files.ipynb #2dc427c2
-def _check_complete_grid(places, levels):
-    "Raise if sorted rows repeat a point of the grid, or leave one out."
-    def point(place): return ", ".join(f"{d} = {level[i]:g}" for (d, level), i in zip(levels.items(), place))
-    sizes, total = " × ".join(f"{len(level)} {d}" for d, level in levels.items()), int(np.prod([len(level) for level in levels.values()], dtype=object))
-    again = (np.diff(places) == 0).all(axis=0)
-    if again.any():
-        found = f"has {again.sum()} row(s) for points that have a row already, the first at {point(places[:, np.argmax(again)])}"
-        remedy = ["keep one of them, or, if another column is an axis, name it with ", Argument("rename", "{'column': 'y'}")]
-        raise ArgumentError("path", found, remedy)
-    rest, wanted = np.arange(places.shape[1] + 1), []
+def _count_up(count, levels):
+    "The places of the first points of a grid, in order; one row for each axis."
+    rest, wanted = np.arange(count), []
     for level in reversed(levels.values()):
         wanted.insert(0, rest % len(level))
         rest = rest // len(level)
-    if places.shape[1] < total:
-        gap = np.append((places != np.stack(wanted)[:, :-1]).any(axis=0), True)
-        raise ValueError(f"`path` has {places.shape[1]} rows for the {total} points of a grid of {sizes}; the first that is missing is {point(np.stack(wanted)[:, np.argmax(gap)])}; crop or fill the table, or interpolate scattered points to a grid first.")
+    return np.stack(wanted)
+
+def _point(place, levels):
+    "A point of a grid in words."
+    values = (level[i] for level, i in zip(levels.values(), place))
+    return ", ".join(f"{d} = {value:g}" for d, value in zip(levels, values))
+
+def _check_complete_grid(places, levels):
+    "Raise if sorted rows repeat a point of the grid, or leave one out."
+    again = (np.diff(places) == 0).all(axis=0)
+    if again.any():
+        where = _point(places[:, np.argmax(again)], levels)
+        found = f"has {again.sum()} row(s) for points that have a row already, the first at {where}"
+        remedy = "keep one of them, or, if another column is an axis, name it with "
+        raise ArgumentError("path", found, [remedy, Argument("rename", "{'column': 'y'}")])
+    rows, total = places.shape[1], prod(map(len, levels.values()))
+    if rows >= total: return
+    wanted = _count_up(rows + 1, levels)
+    gap = np.append((places != wanted[:, :-1]).any(axis=0), True)
+    sizes = " × ".join(f"{len(level)} {d}" for d, level in levels.items())
+    where = _point(wanted[:, np.argmax(gap)], levels)
+    found = f"has {rows} rows for the {total} points of a grid of {sizes}; the first that is missing is {where}"
+    raise ArgumentError("path", found, "crop or fill the table, or interpolate scattered points to a grid first")
 
 # %% ../../nbs/03_data/04_files.ipynb #5fe39b0e
 def _as_numbers(name, column):
     "A column of a table as numbers, which the coordinates must have in every row."
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = ~np.isfinite(numbers) if name in AXES else numbers.isna() & column.notna()
+    numbers, is_axis = pd.to_numeric(column, errors="coerce"), name in AXES
+    bad = ~np.isfinite(numbers) if is_axis else numbers.isna() & column.notna()
     if not bad.any(): return numbers.to_numpy()
     first = bad.idxmax()
-    where = f"the first {shown(str(column[first]))} in row {first + 1} below the header"
+    cell = shown(str(column[first]))
+    found = f"has {bad.sum()} cell(s) that are no numbers, the first {cell} in row {first + 1} below the header"
     example = ", such as seconds since the start" if name == "t" else ""
-    remedy = ["correct them, or leave the column out with ", Argument("variables", "[...]")]
-    if name in AXES: remedy = f"give numbers there{example}"
-    raise ArgumentError("", f"`{name}` has {bad.sum()} cell(s) that are no numbers, {where}", remedy)
+    remedy = "correct them, or leave the column out with variables=[...]"
+    raise ArgumentError(name, found, f"give numbers there{example}" if is_axis else remedy)
+
+def _check_columns(there, table, axes, unknowns):
+    "Raise if the columns of a table are not those of a field."
+    if not table.columns.is_unique:
+        raise ArgumentError("rename", f"gives the columns the names {list(table)}", "every column needs its own")
+    if "t" in axes and len(axes) >= 2 and unknowns: return
+    remedy = "a table needs t, x (and y, z) and unknowns: name them with "
+    raise ArgumentError("path", f"has the columns {shown(there)}", [remedy, Argument("rename", "{'column': 'x', ...}")])
 
 def _on_grid(table, names, variables):
     "A long table, one row for each point, as a Dataset, under new names."
     there, table = list(table), table.rename(columns=names)
-    axes, unknowns = [d for d in AXES if d in table], [n for n in table if n not in AXES] if variables is None else [n for n in variables if n not in AXES]
-    if not table.columns.is_unique: raise ValueError(f"`rename` gives the columns the names {list(table)}; every column needs its own.")
-    if "t" not in axes or len(axes) < 2 or not unknowns:
-        remedy = "a table needs t, x (and y, z) and unknowns: name them with "
-        raise ArgumentError("path", f"has the columns {shown(there)}", [remedy, Argument("rename", "{'column': 'x', ...}")])
-    columns = {n: _as_numbers(n, table[n]) for n in [*axes, *unknowns]}
+    axes = [d for d in AXES if d in table]
+    unknowns = [name for name in (table if variables is None else variables) if name not in AXES]
+    _check_columns(there, table, axes, unknowns)
+    columns = {name: _as_numbers(name, table[name]) for name in (*axes, *unknowns)}
     levels, places = zip(*(_levels(columns[d]) for d in axes))
     order = np.lexsort(places[::-1])
     _check_complete_grid(np.stack(places)[:, order], dict(zip(axes, levels)))
-    return xr.Dataset({n: (axes, columns[n][order].reshape([len(level) for level in levels])) for n in unknowns}, dict(zip(axes, levels)))
-
-# %% ../../nbs/03_data/04_files.ipynb #8a96a62f
-def _unpack(arrays):
-    "The field that `save_field` put into an archive."
-    about = json.loads(str(arrays[_MANIFEST]))
-    parts = {n: (about["dims"] if n in about["variables"] else n, arrays[n], about["labels"][n]) for n in about["variables"] + about["dims"]}
-    return xr.Dataset(parts, attrs=about["attrs"])
-
-def _in_order(field):
-    "The unknowns in the order in which `save_field` had them, which a Zarr store itself does not keep."
-    order = field.attrs.get(_ORDER)
-    if not isinstance(order, list): return field
-    attrs = {n: value for n, value in field.attrs.items() if n != _ORDER}
-    return field[sorted(field, key=lambda n: order.index(n) if n in order else len(order))].drop_attrs(deep=False).assign_attrs(attrs)
+    shape = [len(level) for level in levels]
+    unknowns = {name: (axes, columns[name][order].reshape(shape)) for name in unknowns}
+    return xr.Dataset(unknowns, dict(zip(axes, levels)))
 
 # %% ../../nbs/03_data/04_files.ipynb #8a96a630
-def _select(content, variables, rename, dims, coords):
+class _Wishes(NamedTuple):
+    "How a reader wants the content of a file."
+    variables: object = None # name or names of the unknowns; None for all that fit
+    rename: dict | None = None # from names in the file to names in the field
+    dims: tuple | None = None # names of the axes of bare arrays
+    coords: dict = {} # axis → values that the file lacks
+
+def _names_in(content):
+    "All names that a file has, of unknowns and axes."
+    if not isinstance(content, xr.Dataset): return list(content)
+    return [*content.variables, *(d for d in content.dims if d not in content.variables)]
+
+def _select(content, wishes):
     "The unknowns asked for from a Dataset or a bag of arrays, under their new names."
     labelled = isinstance(content, (xr.Dataset, pd.DataFrame))
-    dims = read_dims(dims, labelled)
-    names = _new_names([*content.variables, *(d for d in content.dims if d not in content.variables)] if isinstance(content, xr.Dataset) else list(content), rename)
-    chosen = None if variables is None else _choose(variables, names)
+    dims = read_dims(wishes.dims, labelled)
+    names = _new_names(_names_in(content), {} if wishes.rename is None else wishes.rename)
+    chosen = None if wishes.variables is None else _choose(wishes.variables, names)
     if isinstance(content, pd.DataFrame): content, names = _on_grid(content, names, chosen), {}
     if not labelled:
-        found, arrays = _sort_out(content, names)
-        _check_lines(content, names, found | coords, dims)
-        return _bag_to_dataset(arrays, chosen, dims, found | coords, getattr(content, "passed", ()))
-    content = label_axes(_in_order(content).rename({n: new for n, new in names.items() if n != new}), coords)
-    return content if chosen is None else content[chosen]
+        bag = _sort_out(content, names)
+        bag = bag._replace(coords=bag.coords | wishes.coords)
+        _check_lines(content, names, bag.coords, dims)
+        return _bag_to_dataset(bag, chosen, dims)
+    changed = {name: new for name, new in names.items() if name != new}
+    field = label_axes(_in_order(content).rename(changed), wishes.coords)
+    return field if chosen is None else field[chosen]
 
 # %% ../../nbs/03_data/04_files.ipynb #0e074320
 def _check_alike(field):
     "Raise if some variables of a file have the axes of a field and others have not."
     dims = [d for d in AXES if d in field.dims]
-    whole = [n for n, u in field.data_vars.items() if set(u.dims) == set(dims)]
-    strange = [n for n in field.data_vars if n not in whole]
+    whole = [name for name, u in field.data_vars.items() if set(u.dims) == set(dims)]
+    strange = [name for name in field.data_vars if name not in whole]
     if not (strange and whole and {"x", "t"} <= set(dims)): return
     needs = f"every unknown and every known field must have all of {tuple(dims)}: leave it out with "
-    raise ArgumentError("", f"`{strange[0]}` has axes {field[strange[0]].dims}", [needs, Argument("variables", shown(whole))])
+    found = f"`{strange[0]}` has axes {field[strange[0]].dims}"
+    raise ArgumentError("", found, [needs, Argument("variables", shown(whole))])
 
 # %% ../../nbs/03_data/04_files.ipynb #0e07432b
 def load(
@@ -313,7 +412,7 @@ def load(
 ) -> xr.Dataset: # checked field
     "Read a field from a file."
     path, coords = as_path(path), {d: as_line(d, values) for d, values in coords.items()}
-    content = _select(_read(path, chunks), variables, {} if rename is None else rename, dims, coords)
+    content = _select(_read(path, chunks), _Wishes(variables, rename, dims, coords))
     KNOWN_FLAT.clear() # the file may have changed since it was read last
     if variables is None: _check_alike(content)
     with reading(path, ValueError, TypeError): return check_field(content)

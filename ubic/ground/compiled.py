@@ -6,14 +6,19 @@
 __all__ = ['njit']
 
 # %% ../../nbs/01_ground/03_compiled.ipynb #a818fcab
-import functools, warnings
+import functools
+from .checks import warn
 
 # %% ../../nbs/01_ground/03_compiled.ipynb #521f416f
 @functools.cache
 def _warn_not_kept(why):
-    from ubic.ground.checks import UbicWarning
-    warnings.warn(f"compiled functions cannot be kept on disk ({why}), so that every process compiles them again; set NUMBA_CACHE_DIR to a folder that can be written.", UbicWarning, stacklevel=4)
+    "Say once why compiled code is lost at the end of the process."
+    warn(
+        f"compiled functions cannot be kept on disk ({why}), so that every process compiles them again; ",
+        "set NUMBA_CACHE_DIR to a folder that can be written.",
+    )
 
+# %% ../../nbs/01_ground/03_compiled.ipynb #32d4469c
 def _forgiving(save):
     "The same way to keep compiled code, without an error if there is no room."
     def attempt(*what):
@@ -21,6 +26,7 @@ def _forgiving(save):
         except OSError as error: _warn_not_kept(error.strerror or error)
     return attempt
 
+# %% ../../nbs/01_ground/03_compiled.ipynb #aa35fc58
 def njit(
     **options, # of `numba.njit`
 ): # decorator
@@ -31,6 +37,7 @@ def njit(
         except RuntimeError: # no folder that can be written
             _warn_not_kept("there is no folder for them")
             return numba.njit(**options | {"cache": False})(function)
-        if hasattr(made, "_cache"): made._cache.save_overload = _forgiving(made._cache.save_overload) # absent when numba is switched off
+        kept = getattr(made, "_cache", None) # absent when numba is switched off
+        if kept is not None: kept.save_overload = _forgiving(kept.save_overload)
         return made
     return compile

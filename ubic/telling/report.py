@@ -266,7 +266,7 @@ def set_reasons(
     between = "<p>Besides, the choice has weak points:</p>" if rivals and weak else ""
     return _set_list(rivals) + between + _set_list(weak)
 
-# %% ../../nbs/11_telling/02_report.ipynb #fdf10641
+# %% ../../nbs/11_telling/02_report.ipynb #94346c06
 def coefficient_errors(
     error, # of each coefficient in percent; infinite where terms are others
 ) -> str:
@@ -280,7 +280,7 @@ def _all_advice(discovery, selection):
     way = 'discover(field, validate="simulate"), or --validate simulate on the command line'
     return [*selection.advice, f"Running the equations may tell them apart: {way}."]
 
-# %% ../../nbs/11_telling/02_report.ipynb #a7e7c5ba
+# %% ../../nbs/11_telling/02_report.ipynb #c9b2e4b1
 def _answer(discovery, target, selection):
     "The equation of one unknown, and how far to trust it."
     verdict, error = selection.verdict, discovery.errors().get(target)
@@ -323,7 +323,7 @@ def _about_states(validation):
         return words, "The data, and how far the equations that can be run are behind the best of them."
     return words, "The data, and how long each run lasted until it diverged. There is no score to compare."
 
-# %% ../../nbs/11_telling/02_report.ipynb #66b187db
+# %% ../../nbs/11_telling/02_report.ipynb #6002354a
 def _scores(validation):
     "The table of a validation, in words where there is no number."
     table = validation.table()
@@ -336,7 +336,7 @@ def _narrow(axes):
     axes[0].figure.set_size_inches(2.5*len(axes) + 0.5, 2.6)
     return axes
 
-# %% ../../nbs/11_telling/02_report.ipynb #61d57fb0
+# %% ../../nbs/11_telling/02_report.ipynb #4a0d22f4
 def _states(validation):
     "The section that tells whether an equation reproduces the data."
     title = "Simulation" if validation.how == "simulate" else "Physics-informed networks"
@@ -362,7 +362,7 @@ def _facts(discovery, command):
     rows = [f"<tr><th>{html.escape(name)}</th><td>{html.escape(what)}</td></tr>" for name, what in facts]
     return f"<table class='facts'>{''.join(rows)}</table>"
 
-# %% ../../nbs/11_telling/02_report.ipynb #81421f4e
+# %% ../../nbs/11_telling/02_report.ipynb #87e1287a
 def _data(discovery):
     "The section of the data: a figure for each unknown."
     stages = " and ".join(_stages(discovery))
@@ -407,7 +407,7 @@ def find_browser() -> str | None: # its program
     "A browser on this machine that prints, if there is one."
     return next(filter(None, map(shutil.which, _browsers)), None)
 
-# %% ../../nbs/11_telling/02_report.ipynb #df934f83
+# %% ../../nbs/11_telling/02_report.ipynb #eb8e504f
 def check_report_kind(
     path, # of the file to be written
 ) -> Path:
@@ -445,7 +445,7 @@ def _run_browser(folder, source, target):
         trouble = "the browser did not print the report within two minutes"
         raise OSError(f"{trouble}; write .html, and print that from any browser.") from None
 
-# %% ../../nbs/11_telling/02_report.ipynb #2af74a2a
+# %% ../../nbs/11_telling/02_report.ipynb #e291e10f
 def print_pdf(
     page: str, # HTML
 ) -> bytes: # of the file

@@ -51,12 +51,12 @@ def unit(self): # a coefficient of one, in the units of the data
     if self.mode == "paper": return np.ones(self.system.p)
     return self.target_unit/self.system.scale[:-1]
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #ca6bf180
+# %% ../../nbs/08_bayes/01_sampling.ipynb #081c76f1
 @patch_to(Likelihood, as_property=True)
 def target_unit(self): # likewise for σ
     return self.system.scale[-1] if self.mode == "unit_free" else 1.0
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #2ac63396
+# %% ../../nbs/08_bayes/01_sampling.ipynb #7348c914
 @patch_to(Likelihood, as_property=True)
 def names(self): # of the candidates
     return [str(term) for term in self.system.terms]
@@ -70,7 +70,7 @@ def _check_system(system, mode):
     if mode not in ("paper", "unit_free"):
         raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {mode!r}")
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #64a42d66
+# %% ../../nbs/08_bayes/01_sampling.ipynb #179b8063
 def likelihood(
     system: LinearSystem,
     mode: str = "unit_free", # or "paper"
@@ -135,7 +135,7 @@ def check_sampling(
     check_whole("tune", tune, 1)
     check_whole("chains", chains, 1)
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #13776a05
+# %% ../../nbs/08_bayes/01_sampling.ipynb #be99fd28
 def numpy_generator(
     seed, # int, or a random generator of NumPy
 ) -> np.random.Generator: # of NumPy's present kind
@@ -144,20 +144,20 @@ def numpy_generator(
     if isinstance(rng, np.random.Generator): return rng
     return np.random.default_rng(rng.randint(2**31 - 1))
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #649441b5
+# %% ../../nbs/08_bayes/01_sampling.ipynb #461f2ea3
 def _version(package):
     "The version of a package, with which draws may change; None if it is absent."
     try: return version(package)
     except PackageNotFoundError: return None
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #5a725f2d
+# %% ../../nbs/08_bayes/01_sampling.ipynb #d9c75bf0
 def _what_decides(like, settings, chain):
     "Everything that decides the numbers of a chain beside its seed."
     maker = chain.__module__, _version("pymc"), _version("nutpie")
     about = repr((maker, sorted(settings.items())))
     return {"R": like.R, "q": like.q, "n": np.array(like.n), "about": np.array(about)}
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #4ef73801
+# %% ../../nbs/08_bayes/01_sampling.ipynb #ac1fab6c
 def _draw_whole(chain, seed, draws):
     "One chain; PyMC hands back what it has when it is interrupted, and that is interrupted again."
     drawn = chain(int(seed))
@@ -232,7 +232,7 @@ def _wait_for(run):
         remedy = "look for extreme numbers among the settings of the prior, or in the data"
         raise ArgumentError("", f"the sampler found no place to start ({reason})", remedy) from None
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #1b218b24
+# %% ../../nbs/08_bayes/01_sampling.ipynb #71f8e9d2
 def nuts_chain(
     compiled, # model of nutpie: from density_model, or nutpie.compile_pymc_model(model, backend="numba")
     data: dict, # to put in place of that of the model
@@ -286,7 +286,7 @@ def diagnostics(
     table.loc[stuck, "r_hat"] = np.inf
     return table
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #cf20386f
+# %% ../../nbs/08_bayes/01_sampling.ipynb #bfe01b39
 def _poor_numbers(table):
     "What is poor among R-hats and effective sample sizes, in words."
     r_hat = table.r_hat.fillna(1) # one chain, or a number that never changes, has none
@@ -296,7 +296,7 @@ def _poor_numbers(table):
     if ess.min() < 400: poor.append(f"{ess.idxmin()} is worth {ess.min():.0f} independent draws")
     return poor
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #84603e98
+# %% ../../nbs/08_bayes/01_sampling.ipynb #58bb932c
 def _troubles(draws):
     "What is wrong with draws, one part of a sentence after the other."
     finite = [np.isfinite(values).all() for values in draws.posterior.values()]
@@ -347,7 +347,7 @@ def factor(self,
     cv = np.divide(self.std, size, out=np.full(len(size), np.inf), where=known)
     return cv/cv.min() if np.isfinite(cv).any() else cv
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #1c93845f
+# %% ../../nbs/08_bayes/01_sampling.ipynb #5498d5db
 @patch_to(CoefficientPosterior, as_property=True)
 def uncertainty(self): # the factors relative to the mean
     return self.factor()
@@ -372,14 +372,14 @@ def table(self) -> pd.DataFrame:
     belief = {"mean": self.mean, "std": self.std, "uncertainty": self.uncertainty}
     return pd.DataFrame(belief | {"r_hat": health.r_hat, "ess": health.ess_bulk}, pd.Index(names, name="term"))
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #69e2cd84
+# %% ../../nbs/08_bayes/01_sampling.ipynb #eef33b48
 @patch_to(CoefficientPosterior)
 def __repr__(self):
     surest = np.argsort(self.uncertainty)[:3]
     named = [f"{self.terms[j]} ({self.uncertainty[j]:.3g})" for j in surest]
     return f"{self.model} on {self.likelihood.system.target}: least uncertain {', '.join(named)}"
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #49449418
+# %% ../../nbs/08_bayes/01_sampling.ipynb #7ddddd97
 @patch_to(CoefficientPosterior)
 def _repr_html_(self):
     "The line and the table, for a page."
@@ -392,13 +392,13 @@ def term_labels(
     "Terms as matplotlib sets formulas."
     return [f"${latex(as_term(term))}$" for term in terms]
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #537a6879
+# %% ../../nbs/08_bayes/01_sampling.ipynb #02f63211
 def _new_axes(width, height=2.8):
     "New axes of matplotlib, of so many inches."
     import matplotlib.pyplot as plt
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #80c923c0
+# %% ../../nbs/08_bayes/01_sampling.ipynb #1316afa1
 def plot_uncertainty(
     found: CoefficientPosterior,
     ax=None, # matplotlib axes; new ones when absent
@@ -415,7 +415,7 @@ def plot_uncertainty(
     ax.set_xticks(places, term_labels(found.terms), rotation=60)
     return ax
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #7b95f19a
+# %% ../../nbs/08_bayes/01_sampling.ipynb #d24c3d82
 @patch_to(CoefficientPosterior)
 def plot(self, ax=None, relative_to: str = 'mean'):
     "Uncertainty factor of each candidate; the smallest is one."
@@ -430,7 +430,7 @@ def _grid_of_axes(panels):
     size = 2.3*columns, 1.7*rows
     return plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1]
 
-# %% ../../nbs/08_bayes/01_sampling.ipynb #4677b6fe
+# %% ../../nbs/08_bayes/01_sampling.ipynb #ca2b5cc7
 def plot_marginals(
     found: CoefficientPosterior,
     axes=None, # as many matplotlib axes as candidates; new ones when absent

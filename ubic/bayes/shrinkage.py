@@ -24,8 +24,10 @@ def _root(B):
     root = np.eye(p)
     for j in range(p):
         for k in range(j + 1):
-            for i in range(len(B)): root[j, k] += B[i, j]*B[i, k]
-            for i in range(k): root[j, k] -= root[j, i]*root[k, i]
+            for i in range(len(B)):
+                root[j, k] += B[i, j]*B[i, k]
+            for i in range(k):
+                root[j, k] -= root[j, i]*root[k, i]
             root[j, k] = np.sqrt(root[j, j]) if j == k else root[j, k]/root[k, k]
     return root
 
@@ -37,7 +39,8 @@ def _inverse(root):
     for j in range(len(root)):
         inverse[j, j] = 1/root[j, j]
         for k in range(j):
-            for i in range(k, j): inverse[j, k] -= root[j, i]*inverse[i, k]
+            for i in range(k, j):
+                inverse[j, k] -= root[j, i]*inverse[i, k]
             inverse[j, k] /= root[j, j]
     return inverse
 
@@ -54,7 +57,8 @@ def _times(A, x):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _marginal(R, q, n, scale, sigma):
     "Logarithm of the likelihood without the coefficients, and its slopes."
-    B, r = R*(scale/sigma), q/sigma
+    B = R*(scale/sigma)
+    r = q/sigma
     root = _root(B)
     inverse = _inverse(root)
     mean = _times(inverse.T, _times(inverse, _times(B.T, r)))
@@ -93,7 +97,7 @@ def _density(x, R, q, n, noise, shrinkage, slab_df, slab_scale):
     slope[3:] = reached - np.tanh(x[3:])
     return value, slope
 
-# %% ../../nbs/08_bayes/03_shrinkage.ipynb #6fbe1f75
+# %% ../../nbs/08_bayes/03_shrinkage.ipynb #f323f5f9
 def _data(like, prior):
     "What the density has to know."
     R, q = np.ascontiguousarray(like.R), np.ascontiguousarray(like.q)

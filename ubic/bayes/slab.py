@@ -26,7 +26,7 @@ def _all_subsets(p):
     "All subsets of some candidates, one row of zeros and ones for each."
     return (np.arange(2**p)[:, None] >> np.arange(p) & 1).astype(float)
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #6c4fdc8a
+# %% ../../nbs/08_bayes/02_slab.ipynb #51c1f3f7
 class _Decomposition(NamedTuple):
     "Columns of subsets, decomposed: one row for each subset."
     s: np.ndarray # singular values
@@ -34,7 +34,7 @@ class _Decomposition(NamedTuple):
     b: np.ndarray # the target along the left vectors
     off: np.ndarray # square of the target off them
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #d7f52e36
+# %% ../../nbs/08_bayes/02_slab.ipynb #92fdd0db
 def _decomposed(like, inclusion, root):
     "The columns of some subsets, decomposed in one batch."
     columns = (like.R*inclusion[:, None, :]) @ root
@@ -53,7 +53,7 @@ def _bump(t, parts, like):
     freedom = like.n - parts.s.shape[1]
     return -freedom/2*t - fit/2 - like.noise_variance*np.exp(t/2) + t/2
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #8b69eaa3
+# %% ../../nbs/08_bayes/02_slab.ipynb #db00b379
 def _slope(t, parts, like):
     "Slope of the bump of each subset, at one place each."
     v, s2 = np.exp(t)[:, None], parts.s**2
@@ -62,7 +62,7 @@ def _slope(t, parts, like):
     freedom = like.n - parts.s.shape[1]
     return (fit - freedom - like.noise_variance*np.exp(t/2) + 1)/2
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #41842757
+# %% ../../nbs/08_bayes/02_slab.ipynb #a01adc6c
 def _shifted(t, step, is_wrong):
     "Places moved by steps until none is wrong any more."
     wrong = is_wrong(t)
@@ -71,7 +71,7 @@ def _shifted(t, step, is_wrong):
         wrong = is_wrong(t)
     return t
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #ccea924c
+# %% ../../nbs/08_bayes/02_slab.ipynb #2847a23f
 def _top(parts, like):
     "The place where the bump of each subset is highest, by bisection."
     p, total = parts.s.shape[1], parts.off + np.sum(parts.b**2, axis=1)
@@ -92,7 +92,7 @@ class _Bumps(NamedTuple):
     t: np.ndarray # the points: subsets × points
     share: np.ndarray # of each point in the sum: subsets × points
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #b4a00627
+# %% ../../nbs/08_bayes/02_slab.ipynb #a46b7903
 def _integrated(parts, like, reach, points):
     "The bump of each subset, summed over points on both sides of its top."
     top, step = _top(parts, like), 1e-4
@@ -127,7 +127,7 @@ class SlabPrior:
     root: np.ndarray # Cholesky factor of the covariance of the slab
     collapse: bool = True # for PyMC: integrate the slab out
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #001609cc
+# %% ../../nbs/08_bayes/02_slab.ipynb #c553ee75
 @dataclass(frozen=True, eq=False)
 class Enumeration:
     "The whole posterior, subset by subset."
@@ -138,7 +138,7 @@ class Enumeration:
     mean: np.ndarray # of each coefficient
     square: np.ndarray # of each coefficient
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #b4487ba8
+# %% ../../nbs/08_bayes/02_slab.ipynb #0ee33ef5
 def enumerate_subsets(
     like: Likelihood,
     prior: SlabPrior,
@@ -173,7 +173,7 @@ def _exact_chain(subsets, like, root, draws, rng):
     coef = draw_coefficients(like, B*like.estimate, B, sigma=sigma, rng=rng, root=root)
     return {"coef": coef, "inclusion": B, "sigma": sigma}
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #a62c32b5
+# %% ../../nbs/08_bayes/02_slab.ipynb #94261ec7
 def exact_draws(
     subsets: Enumeration,
     like: Likelihood,
@@ -210,7 +210,7 @@ class SpikeSlab(CoefficientPosterior):
         best = self.inclusion[np.argmax(self.probability)]
         return tuple(int(j) for j in np.flatnonzero(best))
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #a8b5cd26
+# %% ../../nbs/08_bayes/02_slab.ipynb #8071bcfd
 @patch_to(SpikeSlab, as_property=True)
 def subset_pip(self): # most probable first
     names = np.array(self.likelihood.names)
@@ -218,7 +218,7 @@ def subset_pip(self): # most probable first
     labels = [", ".join(names[self.inclusion[k] > 0]) for k in order]
     return pd.Series(self.probability[order], labels, name="PIP")
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #a9d2f616
+# %% ../../nbs/08_bayes/02_slab.ipynb #0f0c815a
 @patch_to(SpikeSlab)
 def of(self,
     terms, # of a subset: names or column numbers
@@ -235,7 +235,7 @@ def table(self) -> pd.DataFrame:
     "One row per candidate: probability, mean, spread and uncertainty factor."
     return pd.DataFrame({"PIP": self.pip, "mean": self.mean, "std": self.std, "uncertainty": self.uncertainty})
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #24ebbc38
+# %% ../../nbs/08_bayes/02_slab.ipynb #7bb885bb
 @patch_to(SpikeSlab)
 def __repr__(self):
     terms = ", ".join(self.likelihood.names[j] for j in self.support) or "no candidate"
@@ -253,7 +253,7 @@ def _plot_candidates(found, ax):
     ax.set_xticks(places, term_labels(found.terms), rotation=60)
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.32), frameon=False)
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #774e1bd8
+# %% ../../nbs/08_bayes/02_slab.ipynb #3744a1b8
 def _plot_subsets(found, ax, most):
     "Bars of the most probable subsets, the first on top."
     order = np.argsort(-found.probability, kind="stable")[:most][::-1]
@@ -266,7 +266,7 @@ def _plot_subsets(found, ax, most):
     ax.set_yticks(range(len(order)), names)
     ax.set(xlabel="probability of the subset", xlim=(0, 1.02))
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #3e522b5e
+# %% ../../nbs/08_bayes/02_slab.ipynb #082cff01
 def plot_slab(
     found: SpikeSlab,
     axes=None, # three matplotlib axes; new ones when absent
@@ -282,7 +282,7 @@ def plot_slab(
     _plot_subsets(found, subsets, most)
     return axes
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #164e98f8
+# %% ../../nbs/08_bayes/02_slab.ipynb #d0681a1f
 @patch_to(SpikeSlab)
 def plot(self, axes=None, most: int = 6):
     "Probability of each candidate, uncertainty factors, and the most probable subsets."
@@ -316,7 +316,7 @@ def _moves(model):
     if len(others) == 1: return [coins, pm.Slice(others, compile_kwargs=_numba)]
     return [coins, pm.NUTS(others, target_accept=0.99, max_treedepth=12, compile_kwargs=_numba)]
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #692fc2a7
+# %% ../../nbs/08_bayes/02_slab.ipynb #bfb3e0e7
 def _sample(model, method, draws, tune, seed):
     "One chain by PyMC."
     pm = need("pymc", '"ubic[bayes]"')
@@ -356,7 +356,7 @@ def _check_beta(beta):
     if isinstance(beta, bool) or not isinstance(beta, Real): raise ArgumentTypeError("beta", f"is {beta!r}", remedy)
     if not 0 < beta < 1: raise ArgumentError("beta", f"is {beta}", f"{remedy}, both excluded")
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #09e3a896
+# %% ../../nbs/08_bayes/02_slab.ipynb #4ab977b8
 def _check_method(method, p):
     "Ask for a method that can do so many candidates."
     if method not in ("exact", "mcmc", "smc"):
@@ -365,7 +365,7 @@ def _check_method(method, p):
     found = f"has {p} candidates, whose 2^{p} subsets are too many to list (at most {_most} candidates)"
     raise ArgumentError("system", found, "use method='mcmc', or keep fewer candidates with system.only(terms)")
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #c65b94bb
+# %% ../../nbs/08_bayes/02_slab.ipynb #06e96285
 def _exactly(like, prior, draws, chains, seed):
     "The posterior from all subsets."
     subsets = enumerate_subsets(like, prior)
@@ -375,7 +375,7 @@ def _exactly(like, prior, draws, chains, seed):
     found = dict(inclusion=subsets.inclusion, probability=subsets.probability, moments=moments)
     return SpikeSlab("spike-and-slab", like, kept, float(prior.beta), "exact", **found)
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #61dbf619
+# %% ../../nbs/08_bayes/02_slab.ipynb #b3e74110
 def _from_chains(like, prior, method, kept):
     "The posterior as chains of PyMC have it."
     visited = kept.posterior["inclusion"].values.reshape(-1, len(like.estimate))
@@ -383,7 +383,7 @@ def _from_chains(like, prior, method, kept):
     found = dict(inclusion=inclusion, probability=counts/counts.sum())
     return SpikeSlab("spike-and-slab", like, kept, float(prior.beta), method, **found)
 
-# %% ../../nbs/08_bayes/02_slab.ipynb #64e85e29
+# %% ../../nbs/08_bayes/02_slab.ipynb #d5f5b6ab
 def spike_slab(
     system: LinearSystem,
     beta: float, # probability of each candidate before the data

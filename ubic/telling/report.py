@@ -40,7 +40,7 @@ class _Token(NamedTuple):
     name: str
     sign: str
 
-# %% ../../nbs/11_telling/02_report.ipynb #e986e6e4
+# %% ../../nbs/11_telling/02_report.ipynb #9107251e
 def _element(token, split):
     "One piece of a formula that is no script; `split` sets every letter by itself."
     if token.label: return "<mtext>" + html.escape(re.sub(r"\\(.)", r"\1", token.label)) + "</mtext>"
@@ -50,7 +50,7 @@ def _element(token, split):
     if token.sign in "()": return f"<mo>{token.sign}</mo>"
     return f"<mo form='infix'>{_sign.get(token.sign, token.sign)}</mo>"
 
-# %% ../../nbs/11_telling/02_report.ipynb #03fe08c3
+# %% ../../nbs/11_telling/02_report.ipynb #48d93e2f
 def _mathml(text, split=False):
     "The pieces of a formula in LaTeX."
     pieces = []
@@ -87,7 +87,7 @@ def _vector_picture(figure):
     plt.close(figure)
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
 
-# %% ../../nbs/11_telling/02_report.ipynb #ba057cd2
+# %% ../../nbs/11_telling/02_report.ipynb #c2f957f6
 def _figure(draw, caption):
     "What `draw` plots, as part of a page."
     import matplotlib.pyplot as plt
@@ -110,7 +110,7 @@ def _data_axes(stages, flat):
     axes = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1]
     return axes, (axes.T if flat else axes)
 
-# %% ../../nbs/11_telling/02_report.ipynb #8687b784
+# %% ../../nbs/11_telling/02_report.ipynb #3d4e7362
 def _plot_data(discovery, name):
     "All stages of the data in the same colors."
     stages, flat, used = _stages(discovery), "y" not in discovery.field.dims, discovery.used[name]
@@ -144,7 +144,7 @@ def _coefficients(selection):
     frame = coefficient_table(selection).rename_axis(None).rename(columns=words)
     return _table(frame.set_axis([_set_terms([term]) for term in selection.terms]), escape=False)
 
-# %% ../../nbs/11_telling/02_report.ipynb #52c3746b
+# %% ../../nbs/11_telling/02_report.ipynb #5ec343d1
 def _path(selection):
     "The table of the path, with typeset terms."
     terms = [_set_terms(selection.path.terms(k)) for k in range(len(selection.path.supports))]
@@ -181,7 +181,7 @@ def _fit(selection):
     if selection.refit is None: return "least squares"
     return f"total least squares on {selection.refit.rows} boxes, noise in all terms"
 
-# %% ../../nbs/11_telling/02_report.ipynb #20f8b6cf
+# %% ../../nbs/11_telling/02_report.ipynb #7ee45dc5
 def _about_choice(selection):
     "What is to be known about a choice, line by line."
     system, path = selection.path.system, selection.path
@@ -266,7 +266,7 @@ def set_reasons(
     between = "<p>Besides, the choice has weak points:</p>" if rivals and weak else ""
     return _set_list(rivals) + between + _set_list(weak)
 
-# %% ../../nbs/11_telling/02_report.ipynb #94346c06
+# %% ../../nbs/11_telling/02_report.ipynb #a1032f01
 def coefficient_errors(
     error, # of each coefficient in percent; infinite where terms are others
 ) -> str:
@@ -280,7 +280,7 @@ def _all_advice(discovery, selection):
     way = 'discover(field, validate="simulate"), or --validate simulate on the command line'
     return [*selection.advice, f"Running the equations may tell them apart: {way}."]
 
-# %% ../../nbs/11_telling/02_report.ipynb #c9b2e4b1
+# %% ../../nbs/11_telling/02_report.ipynb #d3b9c0d8
 def _answer(discovery, target, selection):
     "The equation of one unknown, and how far to trust it."
     verdict, error = selection.verdict, discovery.errors().get(target)
@@ -323,7 +323,7 @@ def _about_states(validation):
         return words, "The data, and how far the equations that can be run are behind the best of them."
     return words, "The data, and how long each run lasted until it diverged. There is no score to compare."
 
-# %% ../../nbs/11_telling/02_report.ipynb #6002354a
+# %% ../../nbs/11_telling/02_report.ipynb #6ac174bd
 def _scores(validation):
     "The table of a validation, in words where there is no number."
     table = validation.table()
@@ -336,7 +336,7 @@ def _narrow(axes):
     axes[0].figure.set_size_inches(2.5*len(axes) + 0.5, 2.6)
     return axes
 
-# %% ../../nbs/11_telling/02_report.ipynb #4a0d22f4
+# %% ../../nbs/11_telling/02_report.ipynb #76b7bfb2
 def _states(validation):
     "The section that tells whether an equation reproduces the data."
     title = "Simulation" if validation.how == "simulate" else "Physics-informed networks"
@@ -362,7 +362,7 @@ def _facts(discovery, command):
     rows = [f"<tr><th>{html.escape(name)}</th><td>{html.escape(what)}</td></tr>" for name, what in facts]
     return f"<table class='facts'>{''.join(rows)}</table>"
 
-# %% ../../nbs/11_telling/02_report.ipynb #87e1287a
+# %% ../../nbs/11_telling/02_report.ipynb #d54cd264
 def _data(discovery):
     "The section of the data: a figure for each unknown."
     stages = " and ".join(_stages(discovery))
@@ -407,7 +407,7 @@ def find_browser() -> str | None: # its program
     "A browser on this machine that prints, if there is one."
     return next(filter(None, map(shutil.which, _browsers)), None)
 
-# %% ../../nbs/11_telling/02_report.ipynb #eb8e504f
+# %% ../../nbs/11_telling/02_report.ipynb #61a774aa
 def check_report_kind(
     path, # of the file to be written
 ) -> Path:
@@ -445,7 +445,7 @@ def _run_browser(folder, source, target):
         trouble = "the browser did not print the report within two minutes"
         raise OSError(f"{trouble}; write .html, and print that from any browser.") from None
 
-# %% ../../nbs/11_telling/02_report.ipynb #e291e10f
+# %% ../../nbs/11_telling/02_report.ipynb #76a12c58
 def print_pdf(
     page: str, # HTML
 ) -> bytes: # of the file

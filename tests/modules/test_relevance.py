@@ -1,4 +1,5 @@
-"""Relevance determination: the evidence rises, units and order do not matter, odd inputs are answered, and the published fits come out."""
+"""Relevance determination: the evidence rises, units and order do not matter, odd inputs are answered, and the
+published fits come out."""
 import warnings
 
 import numpy as np
@@ -7,9 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ubic.criterion import select
 from ubic.field import UbicWarning
-from ubic.relevance import Relevance, Step, aggregate, ard, plot_thresholds
-from ubic.bayes.relevance import _climb
-from ubic.bayes.relevance import _state
+from ubic.relevance import Relevance, Step, aggregate, ard, climb, plot_thresholds, state_of
 from ubic.sampling import likelihood
 from ubic.subsets import SubsetPath
 from ubic.system import LinearSystem, from_triangle
@@ -24,7 +23,8 @@ def systems(draw, most=8):
     p, seed = draw(st.integers(2, most)), draw(st.integers(0, 10**6))
     mixing, noise = draw(st.sampled_from([0.0, 0.9])), draw(st.sampled_from([1e-3, 0.3, 3.0]))
     rng = np.random.default_rng(seed)
-    X = (rng.standard_normal((80, p))*np.sqrt(1 - mixing) + rng.standard_normal((80, 1))*np.sqrt(mixing))*10.0**rng.uniform(-2, 2, p)
+    own, common = rng.standard_normal((80, p)), rng.standard_normal((80, 1))
+    X = (own*np.sqrt(1 - mixing) + common*np.sqrt(mixing))*10.0**rng.uniform(-2, 2, p)
     coef = np.r_[1.0, rng.standard_normal(p - 1)*(rng.random(p - 1) < 0.4)]/X.std(axis=0)
     return LinearSystem(X, X @ coef + noise*rng.standard_normal(80))
 
@@ -35,13 +35,13 @@ def tiny(noise=0.5, rows=500):
     return X, LinearSystem(X, X[:, 0] - 0.5*X[:, 1] + noise*rng.standard_normal(rows))
 
 
-# --- the climb ----------------------------------------------------------------------------------------------------------------------
+# --- the climb --------------------------------------------------------------------------------------------------------
 
 @quick
 @given(systems(), st.sampled_from(["paper", "unit_free"]))
 def test_evidence_never_decreases(system, mode):
     like = likelihood(system, mode)
-    evidence = np.array([state.log_evidence for state in _climb(like.R, like.q, like.n)])
+    evidence = np.array([state.log_evidence for state in climb(like.R, like.q, like.n)])
     assert np.all(np.diff(evidence) > -1e-9*np.abs(evidence[1:]).max())
 
 
@@ -49,9 +49,9 @@ def test_evidence_never_decreases(system, mode):
 @given(systems())
 def test_end_is_a_summit_of_the_written_out_evidence(system):
     like = likelihood(system, "paper")
-    *_, last = _climb(like.R, like.q, like.n)
+    *_, last = climb(like.R, like.q, like.n)
     precision = np.full(system.p, np.inf)
-    precision[last.inside] = 1/(last.mean**2 + np.diag(last.cov)) # where the widths of expectation maximisation stand still
+    precision[last.inside] = 1/(last.mean**2 + np.diag(last.cov)) # where expectation maximisation stands still
     def long(precision, variance):
         C = variance*np.eye(system.n) + system.X/precision @ system.X.T
         return -(system.n*np.log(2*np.pi) + np.linalg.slogdet(C)[1] + system.y @ np.linalg.solve(C, system.y))/2
@@ -60,7 +60,8 @@ def test_end_is_a_summit_of_the_written_out_evidence(system):
     for j in range(system.p):
         for factor in (0.8, 1.25):
             other = precision.copy()
-            other[j] = precision[j]*factor if np.isfinite(precision[j]) else factor*np.linalg.norm(system.X[:, j])**2/last.variance/100
+            at_most = np.linalg.norm(system.X[:, j])**2/last.variance/100
+            other[j] = precision[j]*factor if np.isfinite(precision[j]) else factor*at_most
             assert long(other, last.variance) < top + 1e-6
     for factor in (0.8, 1.25): assert long(precision, factor*last.variance) < top
 
@@ -68,24 +69,26 @@ def test_end_is_a_summit_of_the_written_out_evidence(system):
 def test_quantities_of_a_candidate_are_those_without_it():
     X, system = tiny(rows=60)
     like, precision = likelihood(system, "paper"), np.array([2.0, 0.5, np.inf, np.inf])
-    state = _state(like.R, like.q, like.n, precision, 0.4)
+    state = state_of(like.R, like.q, like.n, precision, 0.4)
     for j in range(4):
         rest = np.delete(np.arange(4), j)
         C = 0.4*np.eye(60) + X[:, rest]/precision[rest] @ X[:, rest].T
-        assert state.sparsity[j] == pytest.approx(X[:, j] @ np.linalg.solve(C, X[:, j])) and state.quality[j] == pytest.approx(X[:, j] @ np.linalg.solve(C, system.y))
+        assert state.sparsity[j] == pytest.approx(X[:, j] @ np.linalg.solve(C, X[:, j]))
+        assert state.quality[j] == pytest.approx(X[:, j] @ np.linalg.solve(C, system.y))
 
 
 def test_agrees_with_scikit_learn():
     from sklearn.linear_model import ARDRegression
     X, system = tiny()
-    theirs = ARDRegression(alpha_1=0, alpha_2=0, lambda_1=0, lambda_2=0, threshold_lambda=1e6, fit_intercept=False, tol=1e-8, max_iter=2000).fit(X, system.y)
+    flat = dict(alpha_1=0, alpha_2=0, lambda_1=0, lambda_2=0, fit_intercept=False)
+    theirs = ARDRegression(threshold_lambda=1e6, tol=1e-8, max_iter=2000, **flat).fit(X, system.y)
     ours = ard(system, mode="paper")
     assert ours.support == tuple(np.flatnonzero(theirs.coef_))
     np.testing.assert_allclose(ours.coef, theirs.coef_[list(ours.support)], rtol=1e-4)
     np.testing.assert_allclose(ours.std, np.sqrt(np.diag(theirs.sigma_)), rtol=1e-2)
 
 
-# --- units and order ----------------------------------------------------------------------------------------------------------------
+# --- units and order --------------------------------------------------------------------------------------------------
 
 @quick
 @given(systems(), st.sampled_from(["paper", "unit_free"]), st.integers(0, 1000))
@@ -93,8 +96,9 @@ def test_units_do_not_matter(system, mode, seed):
     factors = 10.0**np.random.default_rng(seed).uniform(-3, 3, system.p)
     here, there = ard(system, mode=mode), ard(LinearSystem(system.X*factors, 5*system.y), mode=mode)
     assert here.support == there.support
-    np.testing.assert_allclose(there.coef*factors[list(here.support)]/5, here.coef, rtol=1e-4, atol=1e-6*np.abs(here.coef).max(initial=0))
-    np.testing.assert_allclose(there.std*factors[list(here.support)]/5, here.std, rtol=1e-3)
+    unit, zero = factors[list(here.support)]/5, 1e-6*np.abs(here.coef).max(initial=0)
+    np.testing.assert_allclose(there.coef*unit, here.coef, rtol=1e-4, atol=zero)
+    np.testing.assert_allclose(there.std*unit, here.std, rtol=1e-3)
 
 
 @quick
@@ -117,7 +121,7 @@ def test_only_the_triangle_is_needed():
     np.testing.assert_allclose(ard(from_triangle(system.R, system.n)).coef, ard(system).coef)
 
 
-# --- thresholds ---------------------------------------------------------------------------------------------------------------------
+# --- thresholds -------------------------------------------------------------------------------------------------------
 
 @quick
 @given(systems(), st.sampled_from([0.0, 0.01, 0.1, 0.5]))
@@ -135,8 +139,14 @@ def test_no_threshold_is_one_fit():
     assert len(ard(system).steps) == len(ard(system, 0).steps) == 1 and ard(system).threshold == 0
 
 
-@pytest.mark.parametrize("threshold, error, match", [(-1, ValueError, "`threshold` is -1; give"), (np.nan, ValueError, "`threshold` is nan"), (np.inf, ValueError, "finite"),
-                                                     ("0.1", TypeError, "`threshold` is '0.1'"), (True, TypeError, "`threshold`"), (9, ValueError, r"largest coefficient is .* \(x0\).*smaller")])
+@pytest.mark.parametrize("threshold, error, match", [
+    (-1, ValueError, "`threshold` is -1; give"),
+    (np.nan, ValueError, "`threshold` is nan"),
+    (np.inf, ValueError, "finite"),
+    ("0.1", TypeError, "`threshold` is '0.1'"),
+    (True, TypeError, "`threshold`"),
+    (9, ValueError, r"largest coefficient is .* \(x0\).*smaller"),
+])
 def test_bad_thresholds(threshold, error, match):
     with pytest.raises(error, match=match): ard(tiny()[1], threshold, mode="paper")
 
@@ -148,7 +158,7 @@ def test_other_bad_inputs():
     with pytest.raises(ValueError, match="`n_eff`"): ard(system, n_eff=0)
 
 
-# --- odd data -----------------------------------------------------------------------------------------------------------------------
+# --- odd data ---------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("mode", ["paper", "unit_free"])
 def test_perfect_fit(mode):
@@ -168,13 +178,15 @@ def test_dependent_candidates_stay_out(mode, noise):
 
 def test_noise_has_no_relevant_candidates():
     X, _ = tiny(rows=2000)
-    with pytest.warns(UbicWarning, match="no candidate is relevant"): found = ard(LinearSystem(X[:, :2], np.random.default_rng(0).standard_normal(2000)), 0.1)
-    assert found.support == () and found.terms == [] and found.table().isna().all(axis=None) and "no terms" in repr(found)
+    noise = LinearSystem(X[:, :2], np.random.default_rng(0).standard_normal(2000))
+    with pytest.warns(UbicWarning, match="no candidate is relevant"): found = ard(noise, 0.1)
+    assert found.support == () and found.terms == []
+    assert found.table().isna().all(axis=None) and "no terms" in repr(found)
     with pytest.raises(ValueError, match="`found` has 1 results without any relevant term"): aggregate([found])
     found.plot()
 
 
-# --- results ------------------------------------------------------------------------------------------------------------------------
+# --- results ----------------------------------------------------------------------------------------------------------
 
 def test_table_and_pictures():
     _, system = tiny()
@@ -182,16 +194,19 @@ def test_table_and_pictures():
     table = found.table()
     assert table.shape == (4, 4) and table["fit 1"].coef.count() > table["fit 2"].coef.count() == 1
     assert "→" in repr(found) and "<table" in found._repr_html_() and repr(found) in found._repr_html_()
-    assert found.plot().get_ylabel() and len(plot_thresholds([found, ard(system)], select(aggregate([found, ard(system)])))) == 3
+    both = [found, ard(system)]
+    assert found.plot().get_ylabel() and len(plot_thresholds(both, select(aggregate(both)))) == 3
 
 
 def test_aggregate_keeps_the_best_of_each_size():
     _, system = tiny()
     full, cut = ard(system, mode="paper"), ard(system, 0.6, mode="paper")
     path = aggregate([full, cut])
-    assert isinstance(path, SubsetPath) and path.solver == "ard" and not path.exact and sorted(set(path.sizes)) == list(path.sizes)
+    assert isinstance(path, SubsetPath) and path.solver == "ard" and not path.exact
+    assert sorted(set(path.sizes)) == list(path.sizes)
     worse = Relevance(cut.likelihood, 0.0, [Step((3,), cut.steps[-1].posterior, np.ones(1), 0.0)])
-    assert aggregate([worse, cut]).supports[0] == (0,) and aggregate(cut).supports == aggregate([cut]).supports
+    assert aggregate([worse, cut]).supports[0] == (0,)
+    assert aggregate(cut).supports == aggregate([cut]).supports
     np.testing.assert_allclose(path.coef[0], np.linalg.lstsq(system.X[:, :1], system.y, rcond=None)[0])
 
 
@@ -203,11 +218,12 @@ def test_aggregate_bad_inputs():
     with pytest.raises(ValueError, match="different systems"): aggregate([found, ard(tiny()[1])])
 
 
-# --- the published experiment -------------------------------------------------------------------------------------------------------
+# --- the published experiment -----------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def burgers(reference):
-    with np.load(reference/"burgers_weak_system_authors.npz") as file: return LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=2))
+    with np.load(reference/"burgers_weak_system_authors.npz") as file:
+        return LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=2))
 
 
 def test_published_fits(burgers):
@@ -227,8 +243,8 @@ def test_published_fits(burgers):
 
 def test_the_start_decides_the_summit(burgers):
     like = likelihood(burgers, "paper")
-    *_, up = _climb(like.R, like.q, like.n)
-    *_, down = _climb(like.R, like.q, like.n, precision=1/like.estimate**2)
+    *_, up = climb(like.R, like.q, like.n)
+    *_, down = climb(like.R, like.q, like.n, precision=1/like.estimate**2)
     assert len(up.inside) == 6 and len(down.inside) == 7 and down.log_evidence > up.log_evidence + 5
 
 
@@ -239,5 +255,6 @@ def test_independent_rows_need_no_threshold(burgers):
 @pytest.mark.parametrize("seed", range(4))
 def test_a_perfect_fit_settles(seed):
     X = np.random.default_rng(seed).standard_normal((300, 3))
-    with warnings.catch_warnings(action="error"): found = ard(LinearSystem(X, X[:, 0] - 0.5*X[:, 1]), mode="paper")
+    with warnings.catch_warnings(action="error"):
+        found = ard(LinearSystem(X, X[:, 0] - 0.5*X[:, 1]), mode="paper")
     assert found.support == (0, 1) and np.allclose(found.coef, [1, -0.5])

@@ -1,4 +1,5 @@
-"""Report and explorer: what they show, that they need nothing from outside, and what happens when something is missing."""
+"""Report and explorer: what they show, that they need nothing from outside, and what happens when something is
+missing."""
 import re
 import shutil
 import subprocess
@@ -11,15 +12,15 @@ import pytest
 
 import ubic
 from ubic import report
-from ubic.choice.selection import Reason, ReasonKind
 from ubic.criterion import Verdict
 from ubic.pipeline import Discovery
-from ubic.report import to_html, write_report
+from ubic.choice.selection import Reason, ReasonKind
+from ubic.report import find_browser, set_equation, set_reasons, to_html, write_report
 from ubic.terms import Equation
 from ubic.widgets import Explorer, explore
 
 matplotlib.use("Agg")
-has_browser = pytest.mark.skipif(report._browser() is None, reason="no browser that prints")
+has_browser = pytest.mark.skipif(find_browser() is None, reason="no browser that prints")
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +47,12 @@ class Balanced(HTMLParser):
 
 def test_page_answers_all_questions(found):
     page = to_html(found, "A <title>", "ubic discover a&b.nc")
-    for words in ("A &lt;title&gt;", "class='verdict clear'", "<h2>Data</h2>", "Coefficients", "standard deviation", "The best equation of each size", "Settings and versions", "fingerprint", f"ubic {ubic.__version__}", "numpy", "ubic discover a&amp;b.nc", "noise measured"):
-        assert words in page, words
+    expected = [
+        "A &lt;title&gt;", "class='verdict clear'", "<h2>Data</h2>", "Coefficients", "standard deviation",
+        "The best equation of each size", "Settings and versions", "fingerprint", f"ubic {ubic.__version__}", "numpy",
+        "ubic discover a&amp;b.nc", "noise measured",
+    ]
+    for words in expected: assert words in page, words
     Balanced(page)
 
 
@@ -74,7 +79,8 @@ def test_several_unknowns_keep_their_settings_apart(found):
 def test_doubts_are_told_once(found):
     doubtful = replace(found["u"], rivals=[[ubic.Term.parse("u^2")]], advice=["Consider <this>."])
     page = to_html(Discovery({"u": doubtful}, found.field, found.field))
-    assert "class='verdict ambiguous'" in page and page.count("u^2 explains the data as well") == 1 and "Consider &lt;this&gt;." in page
+    assert "class='verdict ambiguous'" in page and "Consider &lt;this&gt;." in page
+    assert page.count("u^2 explains the data as well") == 1
 
 
 def test_rivals_run_beside_the_choice(found):
@@ -85,23 +91,33 @@ def test_rivals_run_beside_the_choice(found):
     judged = Discovery({"u": doubtful}, found.field, found.field, ubic.validate(without))
     page = to_html(judged)
     Balanced(page)
-    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx." in page and "<td>u_t: u_x, u_xx</td>" in page and "Running the equations" not in page and "fitted to the states:" in page
+    assert "Among the competitors are the rivals of the verdict: u_t: u_x, u_xx." in page
+    assert "<td>u_t: u_x, u_xx</td>" in page and "fitted to the states:" in page
+    assert "Running the equations" not in page
     assert "Running the equations" not in to_html(found)
 
 
 def test_rivals_and_weak_points_are_two_lists():
     rivals = [Reason(ReasonKind.RIVAL, f"{terms} the data as well") for terms in ("u_x, u explain", "u_xxx explains")]
-    weak = [Reason(ReasonKind.SIMPLER, terms="u"), Reason(ReasonKind.RUNNER_UP, size=2, margin=4.9, side="behind")]
-    items = lambda sentences: "<ul>" + "".join(f"<li>{sentence}</li>" for sentence in sentences) + "</ul>"
-    assert report._reasons(Verdict("ambiguous", rivals + weak)) == items(rivals) + "<p>Besides, the choice has weak points:</p>" + items(weak)
-    assert report._reasons(Verdict("ambiguous", rivals)) == items(rivals) and report._reasons(Verdict("fragile", weak)) == items(weak) and report._reasons(Verdict("clear")) == ""
+    weak = [
+        Reason(ReasonKind.SIMPLER, terms="u"),
+        Reason(ReasonKind.RUNNER_UP, size=2, margin=4.9, side="behind"),
+    ]
+    def items(sentences): return "<ul>" + "".join(f"<li>{sentence}</li>" for sentence in sentences) + "</ul>"
+    both = items(rivals) + "<p>Besides, the choice has weak points:</p>" + items(weak)
+    assert set_reasons(Verdict("ambiguous", rivals + weak)) == both
+    assert set_reasons(Verdict("ambiguous", rivals)) == items(rivals)
+    assert set_reasons(Verdict("fragile", weak)) == items(weak) and set_reasons(Verdict("clear")) == ""
 
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 def test_weak_points_of_a_doubtful_choice():
     x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
-    page = to_html(ubic.discover(ubic.add_noise(ubic.as_field(np.sin(x[:, None] - t), x=x, t=t), 10, seed=0)))
-    assert re.search("from others:</p><ul><li>u_xxx explains the data as well</li></ul><p>Besides, the choice has weak points:</p><ul><li>size 2 is .* behind in UBIC</li></ul>", page)
+    wave = ubic.as_field(np.sin(x[:, None] - t), x=x, t=t)
+    page = to_html(ubic.discover(ubic.add_noise(wave, 10, seed=0)))
+    rivals = "from others:</p><ul><li>u_xxx explains the data as well</li></ul>"
+    weak = "<p>Besides, the choice has weak points:</p><ul><li>size 2 is .* behind in UBIC</li></ul>"
+    assert re.search(rivals + weak, page)
 
 
 def test_subscripts_stand_below_the_line(found, tmp_path):
@@ -119,13 +135,18 @@ def test_subscripts_stand_below_the_line(found, tmp_path):
     assert len(pairs) >= 3 and all(lower[0] > base[0] + 3 and lower[1] > base[1] + 1 for base, lower in pairs)
 
 
-@pytest.mark.parametrize("other, words", [(-0.2, ["All runs diverge", "how long each run lasted"]), (0.1, ["The chosen PDE diverges", "behind the best of them"])])
+@pytest.mark.parametrize("other, words", [
+    (-0.2, ["All runs diverge", "how long each run lasted"]),
+    (0.1, ["The chosen PDE diverges", "behind the best of them"]),
+])
 def test_runs_that_diverge(found, other, words):
     wrong = replace(found["u"], refit=replace(found["u"].refit, coef=np.array([-0.1, -1.0])))
     lost = Discovery({"u": wrong}, found.field, found.field)
-    page = to_html(Discovery(lost.selections, found.field, found.field, ubic.validate(lost, competitors=[{"u_xx": other, "u*u_x": -1.0}], fit_coefficients=False)))
+    validation = ubic.validate(lost, competitors=[{"u_xx": other, "u*u_x": -1.0}], fit_coefficients=False)
+    page = to_html(Discovery(lost.selections, found.field, found.field, validation))
     Balanced(page)
-    assert all(word in page for word in words) and "lost before its coefficients could be fitted" in page and "<td>diverges</td>" in page and not re.search(r"<td>(inf|nan|NaN)</td>", page)
+    assert all(word in page for word in words) and "lost before its coefficients could be fitted" in page
+    assert "<td>diverges</td>" in page and not re.search(r"<td>(inf|nan|NaN)</td>", page)
 
 
 def test_known_truth_that_was_missed(found):
@@ -133,13 +154,17 @@ def test_known_truth_that_was_missed(found):
     assert "its terms are others" in to_html(Discovery({"u": missed}, found.field, found.field))
 
 
-@pytest.mark.parametrize("terms", [["u_xx", "u*u_x"], ["u^2*u_xxxx", "(u^2)_xx"], ["1", "v*w_y", "u_xy"], ["a <b> & \\c_{2}", "x 1"]])
+formulas = [["u_xx", "u*u_x"], ["u^2*u_xxxx", "(u^2)_xx"], ["1", "v*w_y", "u_xy"], ["a <b> & \\c_{2}", "x 1"]]
+
+
+@pytest.mark.parametrize("terms", formulas)
 def test_formulas_lose_nothing(terms):
-    equation = Equation("u_t", tuple(map(report_term, terms)), tuple(1e-7*(-3)**k for k in range(len(terms))), (1e-9,)*len(terms))
-    page = report._set_equation(equation)
+    coef = tuple(1e-7*(-3)**k for k in range(len(terms)))
+    page = set_equation(Equation("u_t", tuple(map(report_term, terms)), coef, (1e-9,)*len(terms)))
     Balanced(page)
     text = re.sub(r"<[^>]*>|\s", "", page)
-    assert page.count("<math>") == len(terms) and "\\" not in text and "{" not in text.replace("c_{2}", "") and text.count("±") == len(terms)
+    assert page.count("<math>") == text.count("±") == len(terms)
+    assert "\\" not in text and "{" not in text.replace("c_{2}", "")
     assert page.count("<msup>") >= len(terms) # powers of ten
 
 
@@ -160,13 +185,13 @@ def test_pdf_is_printed(found, tmp_path):
 
 
 def test_pdf_without_a_browser(found, tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "_browser", lambda: None)
+    monkeypatch.setattr(report, "find_browser", lambda: None)
     with pytest.raises(OSError, match="none was found; write .html"): write_report(found, tmp_path/"page.pdf")
 
 
 def test_browser_that_fails_leaves_the_old_file(found, tmp_path, monkeypatch):
     (tmp_path/"page.pdf").write_text("old")
-    monkeypatch.setattr(report, "_browser", lambda: "false")
+    monkeypatch.setattr(report, "find_browser", lambda: "false")
     with pytest.raises(OSError, match="did not print"): write_report(found, tmp_path/"page.pdf")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.pdf", "old")]
 
@@ -176,9 +201,11 @@ def test_sliders_follow_each_other(paper):
     page = explorer.controls.children[-1]
     before = page.value
     explorer.sliders["tau0"].value = 1e-4
-    assert explorer.sliders["lam"].value == 0 and explorer.sliders["size"].value == explorer.view.size > paper.size and page.value != before
+    assert explorer.sliders["lam"].value == 0 and page.value != before
+    assert explorer.sliders["size"].value == explorer.view.size > paper.size
     explorer.sliders["lam"].value = explorer.largest
-    assert explorer.sliders["size"].value == explorer.view.size == paper.size and explorer.view.tau0 == pytest.approx(1e-4)
+    assert explorer.sliders["size"].value == explorer.view.size == paper.size
+    assert explorer.view.tau0 == pytest.approx(1e-4)
     for size in map(int, paper.path.sizes):
         explorer.sliders["size"].value = size
         assert explorer.view.terms == paper.path.terms(size - 1) and explorer.view.equation.latex in page.value
@@ -204,18 +231,21 @@ def test_map_shows_what_is_missing(found):
 def test_map_of_a_plane(found):
     x = np.linspace(0, 2*np.pi, 64, endpoint=False)
     t = np.linspace(0, 1, 40)
-    u = sum(np.exp(-0.1*(a*a + b*b)*t)*np.sin(a*x[:, None, None] + b*x[None, :, None] + a) for a, b in ((1, 2), (2, 1), (3, -1), (1, 3)))
+    def mode(a, b): return np.exp(-0.1*(a*a + b*b)*t)*np.sin(a*x[:, None, None] + b*x[None, :, None] + a)
+    u = mode(1, 2) + mode(2, 1) + mode(3, -1) + mode(1, 3)
     field = ubic.as_field(u, dims=("x", "y", "t"), x=x, y=x, t=t)
     heat = ubic.discover(field, derivative_order=2, power=1)
     explorer = explore(heat)
-    assert set(map(str, heat["u"].terms)) == {"u_xx", "u_yy"} and float(np.abs(explorer.maps(explorer.view)).max()) < 0.05 and explorer.maps(explorer.view).dims == ("x", "y")
+    residual = explorer.maps(explorer.view)
+    assert set(map(str, heat["u"].terms)) == {"u_xx", "u_yy"}
+    assert float(np.abs(residual).max()) < 0.05 and residual.dims == ("x", "y")
     assert len(explorer.plot()) == 3 and "as measured" in to_html(heat)
 
 
 def test_still_picture_without_front_end(found, monkeypatch):
     shown = explore(found["u"])._repr_mimebundle_()
     assert "<img" in shown["text/html"] and "application/vnd.jupyter.widget-view+json" not in shown
-    monkeypatch.setattr("ubic.telling.widgets._has_front_end", lambda: True)
+    monkeypatch.setattr("ubic.telling.widgets.has_front_end", lambda: True)
     assert "application/vnd.jupyter.widget-view+json" in explore(found["u"])._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" not in explore(found["u"], live=False)._repr_mimebundle_()
 
@@ -223,7 +253,7 @@ def test_still_picture_without_front_end(found, monkeypatch):
 def test_without_ipywidgets(found, monkeypatch):
     def missing(name): raise ImportError(name)
     monkeypatch.setattr("ubic.ground.runtime.import_module", missing)
-    monkeypatch.setattr("ubic.telling.widgets._has_front_end", lambda: True)
+    monkeypatch.setattr("ubic.telling.widgets.has_front_end", lambda: True)
     shown = explore(found["u"])._repr_mimebundle_()
     assert "<img" in shown["text/html"] and "ubic[widgets]" in shown["text/html"]
     with pytest.raises(ImportError, match=r"ubic\[widgets\]"): explore(found["u"], live=True)
@@ -234,6 +264,7 @@ def test_explorer_refuses_what_it_cannot_show(found, paper):
         with pytest.raises(error, match="`found` must be"): explore(wrong)
     with pytest.raises(ValueError, match="`target` must be one of u"): explore(found, "w")
     for one in (found, found["u"]):
-        with pytest.raises(TypeError, match="^`target` is a Dataset; give the name of an unknown of a Discovery, or leave it out.$"): explore(one, found.field)
+        sentence = "^`target` is a Dataset; give the name of an unknown of a Discovery, or leave it out.$"
+        with pytest.raises(TypeError, match=sentence): explore(one, found.field)
     for tau0 in (0, -1, np.nan):
         with pytest.raises(ValueError, match="`tau0`"): Explorer(paper).at_threshold(tau0)

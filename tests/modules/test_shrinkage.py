@@ -11,7 +11,7 @@ from calibration import ranks, uniform
 from ubic import sampling, shrinkage
 from ubic.field import UbicWarning
 from ubic.sampling import diagnostics, likelihood
-from ubic.shrinkage import horseshoe
+from ubic.shrinkage import horseshoe, horseshoe_chain, horseshoe_density
 from ubic.system import LinearSystem
 
 pytest.importorskip("nutpie")
@@ -25,17 +25,18 @@ def toy(p=2, n=30, noise=0.5, seed=0):
 
 
 def arguments(like, pull=0.1):
-    return dict(R=np.ascontiguousarray(like.R), q=np.ascontiguousarray(like.q), n=float(like.n), noise=np.sqrt(like.noise_variance), shrinkage=pull, slab_df=4.0, slab_scale=2.0)
+    return dict(like=like, prior=dict(shrinkage=pull, slab_df=4.0, slab_scale=2.0))
 
 
-# --- the density ----------------------------------------------------------------------------------------------------------------
+# --- the density ------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("p, noise, mode", [(1, 0.5, "paper"), (3, 0.5, "unit_free"), (8, 1e-3, "paper")])
 def test_slopes_agree_with_small_steps(p, noise, mode):
     data = arguments(likelihood(toy(p, noise=noise), mode))
     for x in np.random.default_rng(1).standard_normal((5, p + 3)):
-        slope = shrinkage._density(x, **data)[1]
-        steps = [(shrinkage._density(x + step, **data)[0] - shrinkage._density(x - step, **data)[0])/2e-5 for step in 1e-5*np.eye(p + 3)]
+        slope = horseshoe_density(x, **data)[1]
+        def value(x): return horseshoe_density(x, **data)[0]
+        steps = [(value(x + step) - value(x - step))/2e-5 for step in 1e-5*np.eye(p + 3)]
         assert np.allclose(slope, steps, rtol=1e-5, atol=1e-5*np.abs(slope).max())
 
 
@@ -51,7 +52,8 @@ def pymc_density(like, pull):
         sigma = pm.Exponential("sigma", like.noise_variance)
         l = pm.HalfStudentT("l", nu=1, sigma=1, shape=like.system.p)
         scale = tau*pt.sqrt(c2)*l/pt.sqrt(c2 + tau**2*l**2)
-        pm.Potential("rows", sampling.log_marginal(like.R, like.q, like.n, center=np.zeros(like.system.p), scale=scale, sigma=sigma))
+        rows = sampling.log_marginal(like.R, like.q, like.n, center=np.zeros(like.system.p), scale=scale, sigma=sigma)
+        pm.Potential("rows", rows)
     unknowns = [model.rvs_to_values[variable] for variable in (tau, c2, sigma, l)]
     function = pytensor.function(unknowns, model.logp(), mode=pytensor.compile.mode.Mode("py", None))
     return lambda x: float(function(x[0] + np.log(pull), x[1], x[2] + np.log(noise), x[3:]))
@@ -60,14 +62,15 @@ def pymc_density(like, pull):
 def test_density_is_that_of_the_pymc_model_up_to_a_constant():
     like = likelihood(toy(3), "paper")
     theirs, data = pymc_density(like, 0.1), arguments(like)
-    apart = [shrinkage._density(x, **data)[0] - theirs(x) for x in np.random.default_rng(2).standard_normal((10, 6))]
+    apart = [horseshoe_density(x, **data)[0] - theirs(x) for x in np.random.default_rng(2).standard_normal((10, 6))]
     assert np.ptp(apart) < 1e-8
 
 
-# --- draws ----------------------------------------------------------------------------------------------------------------------
+# --- draws ------------------------------------------------------------------------------------------------------------
 
 def by_quadrature(like, pull, n=40_000, seed=0):
-    "Posterior mean and covariance of the coefficients: scales drawn from the prior, and sigma on a grid, weighted by the likelihood."
+    """Posterior mean and covariance of the coefficients: scales drawn from the prior, and sigma on a grid, weighted by
+    the likelihood."""
     rng = np.random.default_rng(seed)
     p, sigma = like.system.p, np.sqrt(like.noise_variance)*np.linspace(0.6, 1.8, 25)
     tau_l = pull*np.abs(rng.standard_cauchy((n, 1))*rng.standard_cauchy((n, p)))
@@ -80,7 +83,8 @@ def by_quadrature(like, pull, n=40_000, seed=0):
         left = np.sum((like.q/s - np.einsum("dkj,dj->dk", B, z))**2, axis=1) + np.sum(z**2, axis=1)
         w = np.exp(-like.n*np.log(s) + np.linalg.slogdet(V)[1]/2 - left/2 - like.noise_variance*s)
         weight, mean = weight + w.sum(), mean + w @ (scale*z)
-        second = second + np.einsum("d,di,dj->ij", w, scale*z, scale*z) + np.einsum("d,dij,di,dj->ij", w, V, scale, scale)
+        second = second + np.einsum("d,di,dj->ij", w, scale*z, scale*z)
+        second = second + np.einsum("d,dij,di,dj->ij", w, V, scale, scale)
     mean = mean/weight
     return mean, second/weight - np.outer(mean, mean)
 
@@ -95,20 +99,23 @@ def test_draws_agree_with_quadrature():
 
 def test_unit_free_mode_does_not_see_units():
     system = toy(2)
-    ours = [arguments(likelihood(LinearSystem(a*system.X, b*system.y), "unit_free")) for a, b in ((1, 1), (1000, 7))]
+    other = LinearSystem(1000*system.X, 7*system.y)
+    here, there = (arguments(likelihood(one, "unit_free")) for one in (system, other))
     x = np.random.default_rng(0).standard_normal(5)
-    assert np.isclose(shrinkage._density(x, **ours[0])[0], shrinkage._density(x, **ours[1])[0])
-    found = horseshoe(LinearSystem(1000*system.X, 7*system.y), **quick | dict(mode="unit_free"))
-    assert np.allclose(found.mean*1000/7, horseshoe(system, **quick | dict(mode="unit_free")).mean, atol=0.05)
+    assert np.isclose(horseshoe_density(x, **here)[0], horseshoe_density(x, **there)[0])
+    here, there = (horseshoe(one, **quick | dict(mode="unit_free")) for one in (system, other))
+    assert np.allclose(there.mean*1000/7, here.mean, atol=0.05)
 
 
 def test_result_keeps_every_quantity():
     found = horseshoe(toy(2), **quick | dict(chains=2, draws=1000))
     posterior = found.draws.posterior
-    assert {name: values.shape for name, values in posterior.items()} == {"coef": (2, 1000, 2), "tau": (2, 1000), "l": (2, 1000, 2), "c2": (2, 1000), "sigma": (2, 1000)}
+    numbers, several = (2, 1000), (2, 1000, 2)
+    shapes = {"coef": several, "tau": numbers, "l": several, "c2": numbers, "sigma": numbers}
+    assert {name: values.shape for name, values in posterior.items()} == shapes
     assert all((posterior[name] > 0).all() for name in ("tau", "l", "c2", "sigma"))
     assert found.draws.sample_stats.diverging.shape == (2, 1000)
-    assert list(posterior.l.term.values) == found.likelihood.names and list(found.table().index) == found.likelihood.names
+    assert list(posterior.l.term.values) == list(found.table().index) == found.likelihood.names
 
 
 def test_same_seed_same_draws():
@@ -125,26 +132,27 @@ def test_perfect_fit_stays_finite(mode):
     assert np.isfinite(found.coef).all() and np.allclose(found.mean, [3, 0], atol=1e-3)
 
 
-# --- chains, kept ---------------------------------------------------------------------------------------------------------------
+# --- chains, kept -----------------------------------------------------------------------------------------------------
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     "An empty cache, and a list of the seeds of chains that are really drawn."
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    drawn, chain = [], shrinkage._chain
+    drawn = []
 
-    def counted(*settings):
-        drawn.append(settings[-1])
-        return chain(*settings)
+    def counted(*settings, seed, **others):
+        drawn.append(seed)
+        return horseshoe_chain(*settings, seed=seed, **others)
 
-    monkeypatch.setattr(shrinkage, "_chain", counted)
+    monkeypatch.setattr(shrinkage, "horseshoe_chain", counted)
     return drawn
 
 
 def test_chains_are_read_back(kept):
     first = horseshoe(toy(2), **quick | dict(cache=True))
     again = horseshoe(toy(2), **quick | dict(cache=True))
-    assert len(kept) == 4 and first.draws.posterior.equals(again.draws.posterior) and first.draws.sample_stats.equals(again.draws.sample_stats)
+    assert len(kept) == 4 and first.draws.posterior.equals(again.draws.posterior)
+    assert first.draws.sample_stats.equals(again.draws.sample_stats)
     horseshoe(toy(2), **quick | dict(cache=True, slab_scale=3))
     assert len(kept) == 8
 
@@ -179,10 +187,16 @@ def test_half_a_chain_is_thrown_away(monkeypatch):
     assert halted.cancelled
 
 
-# --- what goes wrong ------------------------------------------------------------------------------------------------------------
+# --- what goes wrong --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("bad", [dict(shrinkage=0), dict(shrinkage=-1), dict(shrinkage=np.inf), dict(shrinkage=np.nan), dict(slab_df=0), dict(slab_scale=-2), dict(draws=0), dict(draws="many"), dict(tune=-1),
-                                 dict(chains=0), dict(target_accept=1), dict(target_accept=0), dict(mode="si"), dict(n_eff=0), dict(seed=-1)])
+bad_values = [
+    dict(shrinkage=0), dict(shrinkage=-1), dict(shrinkage=np.inf), dict(shrinkage=np.nan), dict(slab_df=0),
+    dict(slab_scale=-2), dict(draws=0), dict(draws="many"), dict(tune=-1), dict(chains=0), dict(target_accept=1),
+    dict(target_accept=0), dict(mode="si"), dict(n_eff=0), dict(seed=-1),
+]
+
+
+@pytest.mark.parametrize("bad", bad_values)
 def test_bad_value_is_named(bad):
     with pytest.raises(ValueError, match=f"`{next(iter(bad))}`"): horseshoe(toy(2), **bad)
 
@@ -204,24 +218,31 @@ def test_missing_package_names_the_extra(missing, monkeypatch):
 
 
 def test_divergent_draws_are_counted(monkeypatch):
-    chain = shrinkage._chain
-    monkeypatch.setattr(shrinkage, "_chain", lambda *settings: chain(*settings) | {".diverging": np.arange(500) < 3})
+    def diverging(*settings, **others):
+        return horseshoe_chain(*settings, **others) | {".diverging": np.arange(500) < 3}
+
+    monkeypatch.setattr(shrinkage, "horseshoe_chain", diverging)
     with pytest.warns(UbicWarning, match="^12 draws diverged") as caught: horseshoe(toy(2), **quick)
     assert caught[0].filename == __file__
 
 
 def test_short_chains_are_not_trusted():
-    with pytest.warns(UbicWarning, match="cannot be trusted") as caught: horseshoe(toy(2), **quick | dict(draws=20, tune=20))
+    with pytest.warns(UbicWarning, match="cannot be trusted") as caught:
+        horseshoe(toy(2), **quick | dict(draws=20, tune=20))
     assert caught[0].filename == __file__
 
 
-# --- slow -----------------------------------------------------------------------------------------------------------------------
+# --- slow -------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.slow
 def test_works_without_a_compiler():
-    program = "import numpy as np; from ubic.system import LinearSystem; from ubic.shrinkage import horseshoe; X = np.random.default_rng(0).standard_normal((30, 2)); " \
-              "print(horseshoe(LinearSystem(X, X[:, 0] + X[:, 1]**3), draws=500, tune=500, cache=False))"
-    done = subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTENSOR_FLAGS": "cxx=", "CC": "false", "CXX": "false"}, capture_output=True, text=True)
+    program = "; ".join([
+        "import numpy as np", "from ubic.system import LinearSystem", "from ubic.shrinkage import horseshoe",
+        "X = np.random.default_rng(0).standard_normal((30, 2))",
+        "print(horseshoe(LinearSystem(X, X[:, 0] + X[:, 1]**3), draws=500, tune=500, cache=False))",
+    ])
+    without = os.environ | {"PYTENSOR_FLAGS": "cxx=", "CC": "false", "CXX": "false"}
+    done = subprocess.run([sys.executable, "-c", program], env=without, capture_output=True, text=True)
     assert done.returncode == 0 and "regularized horseshoe" in done.stdout, done.stderr
 
 
@@ -230,9 +251,11 @@ def test_published_burgers_system_converges(reference):
     arrays = np.load(reference/"burgers_weak_system_authors.npz")
     found = horseshoe(LinearSystem(arrays["X"], arrays["y"].ravel()), mode="paper", cache=False)
     health = diagnostics(found.draws)
-    assert health.r_hat.max() < 1.01 and health.filter(like="coef", axis=0).ess_bulk.min() > 2000 and not found.draws.sample_stats.diverging.any()
+    assert health.r_hat.max() < 1.01 and health.filter(like="coef", axis=0).ess_bulk.min() > 2000
+    assert not found.draws.sample_stats.diverging.any()
     factor = found.factor("least_squares")
-    assert sorted(np.argsort(factor)[:2]) == [3, 4] and abs(factor[4] - 1.6) < 0.1 and np.sort(factor)[2] > 14
+    assert sorted(np.argsort(factor)[:2]) == [3, 4]
+    assert abs(factor[4] - 1.6) < 0.1 and np.sort(factor)[2] > 14
 
 
 @pytest.mark.slow
@@ -251,7 +274,8 @@ def test_calibration():
     def sample(system, seed):
         like = likelihood(system, "paper")
         vars(like)["noise_variance"] = rate # the rate of the prior of sigma, which must not depend on the data here
-        kept = shrinkage._chain(like, dict(shrinkage=pull, slab_df=4.0, slab_scale=2.0), 1000, 500, 0.95, seed)
+        prior = dict(shrinkage=pull, slab_df=4.0, slab_scale=2.0)
+        kept = horseshoe_chain(like, prior, 1000, 500, target_accept=0.95, seed=seed)
         return np.column_stack([kept["coef"], kept["sigma"]])
 
     chances = uniform(ranks(draw_prior, simulate, sample, 200))

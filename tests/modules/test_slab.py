@@ -9,10 +9,7 @@ from scipy.stats import multivariate_normal
 
 from ubic.field import UbicWarning
 from ubic.sampling import Likelihood, diagnostics, likelihood
-from ubic.slab import spike_slab
-from ubic.bayes.slab import _chain
-from ubic.bayes.slab import _draws_of
-from ubic.bayes.slab import _enumerate
+from ubic.slab import SlabPrior, enumerate_subsets, exact_draws, pymc_chain, spike_slab
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
 from ubic.terms import candidates
@@ -31,12 +28,18 @@ def by_hand(system, beta, cov):
     found = {}
     for inclusion in product((0, 1), repeat=system.p):
         X = system.X*np.array(inclusion)
-        heights = [multivariate_normal.logpdf(system.y, X @ like.estimate, np.exp(2*s)*np.eye(system.n) + X @ cov @ X.T) - like.noise_variance*np.exp(s) + s for s in log_sigma]
+        def height(s):
+            noisy = np.exp(2*s)*np.eye(system.n) + X @ cov @ X.T
+            return multivariate_normal.logpdf(system.y, X @ like.estimate, noisy) - like.noise_variance*np.exp(s) + s
+        heights = [height(s) for s in log_sigma]
         found[inclusion] = np.sum(np.exp(heights))*np.prod(np.where(inclusion, beta, 1 - beta))
     return {inclusion: value/sum(found.values()) for inclusion, value in found.items()}
 
 
-@pytest.mark.parametrize("beta, cov", [(0.3, np.eye(3)), (0.7, np.array([[2, 0.5, 0], [0.5, 1, -0.2], [0, -0.2, 0.3]]))])
+tilted = np.array([[2, 0.5, 0], [0.5, 1, -0.2], [0, -0.2, 0.3]])
+
+
+@pytest.mark.parametrize("beta, cov", [(0.3, np.eye(3)), (0.7, tilted)])
 def test_exact_is_exact(beta, cov):
     system = toy()
     found, expected = spike_slab(system, beta, mode="paper", slab_cov=cov), by_hand(system, beta, cov)
@@ -47,13 +50,9 @@ def test_exact_is_exact(beta, cov):
 @pytest.mark.parametrize("n_eff", [6, 100, 1e5])
 def test_few_and_many_rows(n_eff):
     "The sum over the noise has enough points for flat and for sharp bumps: twice as many change nothing."
-    import ubic.slab as slab
     like = likelihood(toy(200_000 if n_eff == 1e5 else 300), "paper", n_eff)
-    coarse = _enumerate(like, 0.3, np.eye(3))
-    def finer(*args): return integrated(*args, reach=14.0, points=301)
-    integrated, slab._integrated = slab._integrated, finer
-    try: fine = _enumerate(like, 0.3, np.eye(3))
-    finally: slab._integrated = integrated
+    prior = SlabPrior(0.3, np.eye(3))
+    coarse, fine = enumerate_subsets(like, prior), enumerate_subsets(like, prior, reach=14.0, points=301)
     np.testing.assert_allclose(coarse.probability, fine.probability, rtol=2e-4, atol=1e-9)
 
 
@@ -82,7 +81,8 @@ def test_perfect_and_dependent_systems():
     X = rng.standard_normal((50, 3))
     found = spike_slab(LinearSystem(X, X[:, 0] - X[:, 1]), 0.3)
     assert found.support == (0, 1) and np.isfinite(found.coef).all() and found.probability.max() > 0.9
-    with pytest.warns(UbicWarning, match="cannot be told apart"): twice = LinearSystem(np.column_stack([X, X[:, 0]]), X[:, 0] + 0.1*X[:, 2])
+    with pytest.warns(UbicWarning, match="cannot be told apart"):
+        twice = LinearSystem(np.column_stack([X, X[:, 0]]), X[:, 0] + 0.1*X[:, 2])
     found = spike_slab(twice, 0.3)
     assert found.pip["x0"] == pytest.approx(found.pip["x3"]) and np.isfinite(found.coef).all()
 
@@ -109,7 +109,8 @@ def together(drawn): return np.column_stack([drawn["coef"], drawn["sigma"]])
 
 def test_exact_draws_are_calibrated():
     def sample(like, seed):
-        drawn = _draws_of(_enumerate(like, 0.4, np.eye(3)), like, np.eye(3), 63, 1, seed).posterior
+        prior = SlabPrior(0.4, np.eye(3))
+        drawn = exact_draws(enumerate_subsets(like, prior), like, prior, 63, chains=1, seed=seed).posterior
         return together({name: drawn[name].values[0] for name in ("coef", "sigma")})
     assert uniform(ranks(prior, data, sample, 400)).min() > 1e-3
 
@@ -117,7 +118,8 @@ def test_exact_draws_are_calibrated():
 @pytest.mark.slow
 @pytest.mark.parametrize("collapse", [True, False])
 def test_sampled_draws_are_calibrated(collapse):
-    def sample(like, seed): return together(_chain(like, 0.4, np.eye(3), collapse, "mcmc", 945, 300)(seed))
+    def sample(like, seed):
+        return together(pymc_chain(like, SlabPrior(0.4, np.eye(3), collapse), "mcmc", 945, 300)(seed))
     assert uniform(ranks(prior, data, sample, 60, seed=1), bins=4).min() > 1e-3
 
 
@@ -137,30 +139,37 @@ def test_mcmc_finds_the_exact_probabilities():
 @pytest.mark.slow
 def test_mcmc_finds_them_with_the_slab_drawn_along():
     system = toy()
-    sampled = spike_slab(system, 0.3, "mcmc", mode="paper", draws=2000, tune=1000, chains=4, collapse=False, cache=False)
+    length = dict(draws=2000, tune=1000, chains=4)
+    sampled = spike_slab(system, 0.3, "mcmc", mode="paper", collapse=False, cache=False, **length)
     assert errors_of(spike_slab(system, 0.3, mode="paper"), sampled).max() < 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("collapse, reach", [(True, 0.03), (False, 0.15)])
 def test_sequential_sampler_comes_close(collapse, reach):
-    "PyMC moves whole populations with coins that are real numbers until they are read: good to a few hundredths, and to a tenth as published."
+    """PyMC moves whole populations with coins that are real numbers until they are read:
+    good to a few hundredths, and to a tenth as published."""
     system = toy()
     sampled = spike_slab(system, 0.3, "smc", mode="paper", draws=2000, chains=8, collapse=collapse, cache=False)
     assert np.abs(sampled.pip - spike_slab(system, 0.3, mode="paper").pip).max() < reach
 
 
-def burgers(reference):
-    with np.load(reference/"burgers_weak_system_authors.npz") as file: return LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=2))
+def published(reference, name, order):
+    with np.load(reference/f"{name}_weak_system_authors.npz") as file:
+        return LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=order))
+
+
+def burgers(reference): return published(reference, "burgers", 2)
 
 
 def kdv(reference): # the candidates of the best subset of seven
-    with np.load(reference/"kdv_weak_system_authors.npz") as file: system = LinearSystem(file["X"], file["y"].ravel(), candidates(derivative_order=4))
+    system = published(reference, "kdv", 4)
     return system.only(best_subsets(system, 7).supports[6])
 
 
 def test_true_terms_are_the_least_uncertain_on_the_published_systems(reference):
-    for system, beta, true in ((burgers(reference), 0.3125, {"u_xx", "u*u_x"}), (kdv(reference), 0.01, {"u_xxx", "u*u_x"})):
+    cases = (burgers(reference), 0.3125, {"u_xx", "u*u_x"}), (kdv(reference), 0.01, {"u_xxx", "u*u_x"})
+    for system, beta, true in cases:
         found = spike_slab(system, beta, mode="paper")
         assert {str(system.terms[j]) for j in np.argsort(found.uncertainty)[:2]} == true
         counted = spike_slab(system, beta, mode="paper", n_eff=100)
@@ -169,17 +178,20 @@ def test_true_terms_are_the_least_uncertain_on_the_published_systems(reference):
 
 @pytest.mark.slow
 def test_mcmc_on_the_published_burgers_system(reference):
-    with pytest.warns(UbicWarning, match="independent draws"): sampled = spike_slab(burgers(reference), 0.3125, "mcmc", mode="paper", draws=2000, tune=500, cache=False)
+    with pytest.warns(UbicWarning, match="independent draws"):
+        sampled = spike_slab(burgers(reference), 0.3125, "mcmc", mode="paper", draws=2000, tune=500, cache=False)
     assert errors_of(spike_slab(burgers(reference), 0.3125, mode="paper"), sampled).max() < 4
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("beta, sizes", [(0.01, {2}), (0.125, {2, 3, 4})])
 def test_the_published_sampler_on_the_published_kdv_system(reference, beta, sizes):
-    "Sequential Monte Carlo with the slab sampled along prefers few terms, as published; each chain ends in a subset of its own; the exact posterior of the same model does not."
+    """Sequential Monte Carlo with the slab sampled along prefers few terms, as published, and each chain ends in a
+    subset of its own; the exact posterior of the same model does not."""
     system = kdv(reference)
-    with pytest.warns(UbicWarning, match="R-hat"): published = spike_slab(system, beta, "smc", mode="paper", collapse=False, draws=4000, cache=False)
-    visited = published.inclusion[published.probability > 0.05].sum(axis=1)
+    with pytest.warns(UbicWarning, match="R-hat"):
+        theirs = spike_slab(system, beta, "smc", mode="paper", collapse=False, draws=4000, cache=False)
+    visited = theirs.inclusion[theirs.probability > 0.05].sum(axis=1)
     assert set(visited) <= sizes
     assert len(spike_slab(system, beta, mode="paper").support) == 5
 
@@ -200,7 +212,7 @@ def test_chains_are_kept_and_resumed(monkeypatch, tmp_path):
             rng = np.random.default_rng(seed)
             return {"coef": rng.standard_normal((1000, 3)), "inclusion": np.ones((1000, 3)), "sigma": rng.random(1000)}
         return one
-    monkeypatch.setattr(slab, "_chain", chain)
+    monkeypatch.setattr(slab, "pymc_chain", chain)
     with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc")
     first, drawn[:] = list(drawn), []
     with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc", chains=5)
@@ -211,7 +223,7 @@ def test_chains_are_kept_and_resumed(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("noise, n", [(10, 20), (30, 20), (30, 200)])
 def test_noise_that_its_prior_pulls_down(noise, n):
-    "The rate of the prior is the residual variance, so that large noise is believed to be far smaller than it is."
+    "The rate of the prior is the residual variance: large noise is believed to be far smaller than it is."
     rng = np.random.default_rng(0)
     system = LinearSystem(rng.standard_normal((n, 2)), noise*rng.standard_normal(n))
     like, log_sigma = likelihood(system, mode="paper"), np.linspace(-6, 8, 2801)
@@ -221,21 +233,29 @@ def test_noise_that_its_prior_pulls_down(noise, n):
         values, vectors = np.linalg.eigh(X @ X.T)
         along = (vectors.T @ (system.y - X @ like.estimate))**2
         variance = np.exp(2*log_sigma)[:, None] + np.maximum(values, 0)
-        heights[inclusion] = -0.5*(np.log(variance) + along/variance).sum(axis=1) - like.noise_variance*np.exp(log_sigma) + log_sigma
+        fit = -0.5*(np.log(variance) + along/variance).sum(axis=1)
+        heights[inclusion] = fit - like.noise_variance*np.exp(log_sigma) + log_sigma
     top = max(h.max() for h in heights.values())
-    expected = {inclusion: np.exp(h - top).sum()*np.prod(np.where(inclusion, 0.3, 0.7)) for inclusion, h in heights.items()}
-    found = spike_slab(system, 0.3, mode="paper")
-    for inclusion, value in expected.items(): assert found.of(np.flatnonzero(inclusion)) == pytest.approx(value/sum(expected.values()), abs=1e-5)
+    def share(inclusion): return np.exp(heights[inclusion] - top).sum()*np.prod(np.where(inclusion, 0.3, 0.7))
+    expected = {inclusion: share(inclusion) for inclusion in heights}
+    found, total = spike_slab(system, 0.3, mode="paper"), sum(expected.values())
+    for inclusion, value in expected.items():
+        assert found.of(np.flatnonzero(inclusion)) == pytest.approx(value/total, abs=1e-5)
 
 
 def test_kept_chains_know_nothing_of_units(monkeypatch, tmp_path):
     "Powers of two change units without any rounding, so both systems read the same chains."
     import ubic.slab as slab
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    def chain(*settings): return lambda seed: {"coef": np.random.default_rng(seed).standard_normal((1000, 3)), "inclusion": np.ones((1000, 3)), "sigma": np.ones(1000)}
-    monkeypatch.setattr(slab, "_chain", chain)
+    def chain(*settings):
+        def one(seed):
+            coef = np.random.default_rng(seed).standard_normal((1000, 3))
+            return {"coef": coef, "inclusion": np.ones((1000, 3)), "sigma": np.ones(1000)}
+        return one
+    monkeypatch.setattr(slab, "pymc_chain", chain)
     system = toy()
-    plain, other = spike_slab(system, 0.3, "mcmc"), spike_slab(LinearSystem(1024*system.X, 2*system.y), 0.3, "mcmc")
+    plain = spike_slab(system, 0.3, "mcmc")
+    other = spike_slab(LinearSystem(1024*system.X, 2*system.y), 0.3, "mcmc")
     assert len(list(tmp_path.iterdir())) == 4
     np.testing.assert_allclose(other.coef, plain.coef*2/1024)
     np.testing.assert_allclose(other.draws.posterior["sigma"], 2*plain.draws.posterior["sigma"])
@@ -250,14 +270,16 @@ def test_subsets_by_name_or_number():
 
 
 def test_any_generator_will_do():
-    assert spike_slab(toy(), 0.3, seed=np.random.RandomState(0)).coef.shape == spike_slab(toy(), 0.3, seed=np.random.default_rng(0)).coef.shape
+    legacy, present = (spike_slab(toy(), 0.3, seed=rng(0)) for rng in (np.random.RandomState, np.random.default_rng))
+    assert legacy.coef.shape == present.coef.shape
 
 
 def test_part_of_a_chain_is_not_kept(monkeypatch, tmp_path):
     "An interrupted PyMC returns the draws it has; they must not pass for the chain."
     import ubic.slab as slab
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    monkeypatch.setattr(slab, "_chain", lambda *_: lambda seed: {"coef": np.zeros((30, 3)), "inclusion": np.ones((30, 3)), "sigma": np.ones(30)})
+    part = {"coef": np.zeros((30, 3)), "inclusion": np.ones((30, 3)), "sigma": np.ones(30)}
+    monkeypatch.setattr(slab, "pymc_chain", lambda *_: lambda seed: part)
     for cache in (True, False):
         with pytest.raises(KeyboardInterrupt): spike_slab(toy(), 0.3, "mcmc", draws=500, cache=cache)
     assert not list(tmp_path.iterdir())

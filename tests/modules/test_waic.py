@@ -1,4 +1,5 @@
-"""UWAIC: closed form and draws agree with brute force, with each other and with published numbers; bad input gets a sentence."""
+"""UWAIC: closed form and draws agree with brute force, with each other and with published numbers; bad input gets a
+sentence."""
 import re
 import sys
 import warnings
@@ -28,7 +29,8 @@ def test_closed_form_is_the_integral(n, e, v):
     "The mean likelihood of a row against adaptive quadrature over the precision."
     log_mean, _ = gaussian_rows(np.array([e]), np.array([v]), 0.25, n)
     gamma = stats.gamma(n/2, scale=2/(n*0.25))
-    expected = integrate.quad(lambda w: gamma.pdf(w)*stats.norm(0, np.sqrt(1/w + v)).pdf(e), *gamma.ppf([1e-14, 1 - 1e-14]), epsabs=0, epsrel=1e-9, limit=500)[0]
+    def height(w): return gamma.pdf(w)*stats.norm(0, np.sqrt(1/w + v)).pdf(e)
+    expected = integrate.quad(height, *gamma.ppf([1e-14, 1 - 1e-14]), epsabs=0, epsrel=1e-9, limit=500)[0]
     assert log_mean[0] == pytest.approx(np.log(expected), abs=1e-5)
 
 
@@ -55,7 +57,8 @@ def test_ingredients_and_scales():
     assert found.cv == pytest.approx(evidence(path, "paper").cv)
     assert found.uwaic == pytest.approx(found.loss + found.variance/600 + 0.5*found.cv)
     assert found.deviance == pytest.approx(1200*found.uwaic) and found.elpd == pytest.approx(-600*found.waic)
-    assert found.size == 1 and [str(term) for term in found.terms] == ["u"] and found.table()["chosen"].tolist() == ["✓", ""]
+    assert found.size == 1 and [str(term) for term in found.terms] == ["u"]
+    assert found.table()["chosen"].tolist() == ["✓", ""]
     assert "size 1 of 2 (u)" in repr(found) and "<table" in found._repr_html_()
     assert uwaic(path, lam=0, mode="paper").uwaic == pytest.approx(found.waic)
 
@@ -65,7 +68,8 @@ def test_overlapping_rows_count_once():
     once = uwaic(path, n_eff=None)
     often = uwaic(best_subsets(LinearSystem(np.repeat(X, 5, axis=0), np.repeat(y, 5), terms=["u", "u_x"], n_eff=600)))
     assert often.n == once.n == 600
-    for name in ("loss", "variance", "cv", "uwaic"): assert getattr(often, name) == pytest.approx(getattr(once, name), rel=1e-6)
+    for name in ("loss", "variance", "cv", "uwaic"):
+        assert getattr(often, name) == pytest.approx(getattr(once, name), rel=1e-6)
 
 
 def test_unit_free_numbers_do_not_depend_on_units():
@@ -86,19 +90,23 @@ def test_perfect_fit_is_finite_with_a_warning():
     assert np.isfinite(found.uwaic).all() and np.isfinite(found.variance).all() and found.size == 2
 
 
+not_kept = best_subsets(from_triangle(path.system.R, 600))
+words = "the 600 rows of this system were not kept"
 refused = [
     ("not a path", lambda: uwaic(path.system), TypeError, "`path` must be a SubsetPath, found LinearSystem"),
-    ("negative price", lambda: uwaic(path, lam=-1), ValueError, "`lam` is -1; give a finite number that is not negative"),
+    ("negative price", lambda: uwaic(path, lam=-1), ValueError,
+     "`lam` is -1; give a finite number that is not negative"),
     ("price that is not a number", lambda: uwaic(path, lam=np.nan), ValueError, "`lam` is nan"),
     ("infinite price", lambda: uwaic(path, lam=np.inf), ValueError, "`lam` is inf"),
     ("price in words", lambda: uwaic(path, lam="P75"), TypeError, "`lam` is 'P75'"),
-    ("unknown method", lambda: uwaic(path, method="vb"), ValueError, "`method` must be 'gaussian' or 'mcmc', found 'vb'"),
+    ("unknown method", lambda: uwaic(path, method="vb"), ValueError,
+     "`method` must be 'gaussian' or 'mcmc', found 'vb'"),
     ("unknown mode", lambda: uwaic(path, mode="si"), ValueError, "`mode` must be 'unit_free' or 'paper', found 'si'"),
     ("no rows counted", lambda: uwaic(path, n_eff=0), ValueError, "`n_eff` must be"),
     ("no draws", lambda: uwaic(path, method="mcmc", draws=0), ValueError, "`draws` is 0; give a whole number"),
     ("no chains", lambda: uwaic(path, method="mcmc", chains=0), ValueError, "`chains` is 0; give a whole number"),
-    ("rows not kept", lambda: uwaic(best_subsets(from_triangle(path.system.R, 600))), ValueError, "the 600 rows of this system were not kept"),
-    ("rows not kept, sampled", lambda: uwaic(best_subsets(from_triangle(path.system.R, 600)), method="mcmc"), ValueError, "the 600 rows of this system were not kept"),
+    ("rows not kept", lambda: uwaic(not_kept), ValueError, words),
+    ("rows not kept, sampled", lambda: uwaic(not_kept, method="mcmc"), ValueError, words),
 ]
 
 
@@ -112,8 +120,9 @@ def test_refused_in_one_sentence(call, kind, words):
 def test_absent_package_is_named_with_its_extra(monkeypatch, package):
     if package == "nutpie": pytest.importorskip("pymc")
     monkeypatch.setitem(sys.modules, package, None)
-    waic._compiled.cache_clear()
-    with pytest.raises(ImportError, match=re.escape(f"needs the package {package}; install it with: pip install \"ubic[bayes]\"")): uwaic(path, method="mcmc", cache=False)
+    waic.compiled_model.cache_clear()
+    told = f"needs the package {package}; install it with: pip install \"ubic[bayes]\""
+    with pytest.raises(ImportError, match=re.escape(told)): uwaic(path, method="mcmc", cache=False)
 
 
 def test_closed_form_needs_no_sampler(monkeypatch):
@@ -131,13 +140,15 @@ class Stopped:
 def test_interrupted_chain_is_stopped_and_not_kept(monkeypatch, tmp_path):
     nutpie = pytest.importorskip("nutpie")
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    monkeypatch.setattr(waic, "_compiled", lambda p: type("Compiled", (), {"with_data": lambda self, **data: self})())
+    compiled = type("Compiled", (), {"with_data": lambda self, **data: self})()
+    monkeypatch.setattr(waic, "compiled_model", lambda p: compiled)
     monkeypatch.setattr(nutpie, "sample", lambda *args, **settings: Stopped())
     with pytest.raises(KeyboardInterrupt): uwaic(path, method="mcmc")
     assert Stopped.cancelled and not list(tmp_path.iterdir())
 
 
-def agree(closed, drawn): # a variance from D draws has the relative Monte-Carlo error sqrt(2/D); a sum of many at most that
+def agree(closed, drawn):
+    "A variance from D draws has the relative Monte-Carlo error sqrt(2/D); a sum of many at most that."
     error = closed.variance*np.sqrt(2/drawn.draws[0].posterior["sigma"].size)
     assert (np.abs(drawn.variance - closed.variance) < 3*error).all()
     assert (np.abs(drawn.elpd - closed.elpd) < 3*error).all()
@@ -147,18 +158,20 @@ def test_draws_agree_with_the_closed_form_and_are_kept(monkeypatch, tmp_path):
     "One compiled model for both sizes, two modes, and short chains."
     pytest.importorskip("pymc"), pytest.importorskip("nutpie")
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
-    waic._compiled.cache_clear()
+    waic.compiled_model.cache_clear()
     for mode in ("paper", "unit_free"):
         drawn = uwaic(path, method="mcmc", mode=mode, chains=2)
         agree(uwaic(path, mode=mode), drawn)
         assert drawn.draws[1].posterior["coef"].mean(("chain", "draw")).values == pytest.approx(path.coef[1], abs=0.01)
-        assert float(drawn.draws[1].posterior["sigma"].mean()) == pytest.approx(0.3, rel=0.1), "noise in the units of the data"
+        noise = float(drawn.draws[1].posterior["sigma"].mean())
+        assert noise == pytest.approx(0.3, rel=0.1), "noise in the units of the data"
         assert (drawn.table()["r_hat"] < 1.02).all() and (drawn.table()["ess"] > 400).all()
-    assert waic._compiled.cache_info().misses == 1 and len(list(tmp_path.iterdir())) == 8
+    assert waic.compiled_model.cache_info().misses == 1 and len(list(tmp_path.iterdir())) == 8
     short = dict(path=best_subsets(path.system, max_size=1), method="mcmc", draws=20, tune=200, chains=2, cache=False)
-    with pytest.warns(UbicWarning, match="cannot be trusted yet.*raise `draws` or `tune` \\(size 1\\)"): first, second, third = uwaic(**short), uwaic(**short), uwaic(**short, seed=1)
+    with pytest.warns(UbicWarning, match="cannot be trusted yet.*raise `draws` or `tune` \\(size 1\\)"):
+        first, second, third = uwaic(**short), uwaic(**short), uwaic(**short, seed=1)
     assert first.uwaic == second.uwaic != third.uwaic
-    monkeypatch.setattr(waic, "_chain", lambda *args: pytest.fail("drawn again"))
+    monkeypatch.setattr(waic, "subset_chain", lambda *args: pytest.fail("drawn again"))
     again = uwaic(path, method="mcmc", mode="unit_free", chains=2)
     np.testing.assert_array_equal(again.uwaic, drawn.uwaic)
 
@@ -167,7 +180,8 @@ PRINTED = [32610.8, 38725.6, 38730.2, 38736.4, 38746.0] # Burgers, sampled by th
 
 
 def published(reference, name):
-    with np.load(reference/f"{name}_weak_system_authors.npz") as file: return best_subsets(LinearSystem(file["X"], file["y"].ravel()))
+    with np.load(reference/f"{name}_weak_system_authors.npz") as file:
+        return best_subsets(LinearSystem(file["X"], file["y"].ravel()))
 
 
 @pytest.mark.parametrize("name, lam, alone, chosen", [("burgers", 1, 6, 2), ("kdv", 10, 10, 2)])
@@ -207,10 +221,12 @@ def test_draws_are_calibrated():
 
     def draw_prior(rng): return np.append(rng.standard_normal(2), np.abs(rng.standard_cauchy()))
 
-    def simulate(truth, rng): return likelihood(LinearSystem(X, X @ truth[:2] + truth[2]*rng.standard_normal(30)), "paper")
+    def simulate(truth, rng):
+        y = X @ truth[:2] + truth[2]*rng.standard_normal(30)
+        return likelihood(LinearSystem(X, y), "paper")
 
     def sample(like, seed):
-        kept = waic._chain(like, 2, 1000, 500, seed)
+        kept = waic.subset_chain(like, 2, 1000, 500, seed)
         return np.column_stack([kept["coef"], kept["sigma"]])
 
     chances = uniform(ranks(draw_prior, simulate, sample, 200))

@@ -71,7 +71,7 @@ def pages():
     import pandas as pd
     from matplotlib.figure import Figure
     from ubic import cli, recipes, report
-    report.to_html, report._print, report._browser = (lambda found, *_: f"<p>{found}</p>"*3000), str.encode, lambda: "a browser"
+    report.to_html, report.print_pdf, report.find_browser = (lambda found, *_: f"<p>{found}</p>"*3000), str.encode, lambda: "a browser"
     class Drawn:
         def __init__(self, version): self.version = version
         def plot(self):

@@ -63,7 +63,7 @@ def test_losses_are_means_over_points_and_equations(heat, part):
     import torch
     two = heat.assign(v=2*heat.u)
     network = pinn({"u": {"1": 2.0}, "v": {"1": 4.0}}, two, part, physics=part, **SMALL)
-    data, physics = networks._loss(network.problem, "cpu")(torch.zeros(len(network.weights)), torch.tensor([2.0, 4.0]))
+    data, physics = networks.loss_function(network.problem, "cpu")(torch.zeros(len(network.weights)), torch.tensor([2.0, 4.0]))
     seen = two.isel(part)
     assert float(physics) == pytest.approx((2**2 + 4**2)/2)
     assert float(data) == pytest.approx(float((seen.u**2).mean() + (seen.v**2).mean())/2, rel=1e-5)
@@ -103,14 +103,14 @@ def test_same_seed_same_result_whatever_the_global_state(heat):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_interrupted_and_resumed_equals_uninterrupted(heat, tmp_path, monkeypatch, after, dtype):
-    whole, epoch = pinn({"u_xx": 0.15}, heat, dtype=dtype, **SMALL), networks._Training.epoch
+    whole, epoch = pinn({"u_xx": 0.15}, heat, dtype=dtype, **SMALL), networks.Training.epoch
     def interrupted(self):
         if len(self.rows) == after:
             for _ in range(3): self.closure()
             raise KeyboardInterrupt
         epoch(self)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(networks._Training, "epoch", interrupted)
+        patch.setattr(networks.Training, "epoch", interrupted)
         pinn({"u_xx": 0.15}, heat, checkpoint=tmp_path / "state.pt", dtype=dtype, **SMALL)
     assert (tmp_path / "state.pt").exists() == (after > 0)
     assert same(whole, pinn({"u_xx": 0.15}, heat, checkpoint=tmp_path / "state.pt", dtype=dtype, **SMALL))
@@ -122,11 +122,11 @@ def test_killed_process_is_resumed(heat, tmp_path):
     code = f"""
 import os, ubic
 from ubic import networks
-save = networks._Training.save
+save = networks.Training.save
 def save_and_die(self, *where):
     save(self, *where)
     if len(self.rows) == 2: os._exit(9)
-networks._Training.save = save_and_die
+networks.Training.save = save_and_die
 networks.pinn({{"u_xx": 0.15}}, ubic.load({str(tmp_path / 'heat.nc')!r}), checkpoint={str(tmp_path / 'state.pt')!r}, layers=(5, 5), epochs=4, iterations=30)
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == 9
@@ -138,7 +138,7 @@ def test_finished_training_is_only_read(heat, tmp_path, monkeypatch):
     settings = dict(layers=(3,), epochs=40, iterations=3, check_every=1, checkpoint=tmp_path / "state.pt")
     first = pinn({"u_xx": 0.15}, heat.astype("float32").astype(float), **settings)
     assert first.stopped == "" or "no longer fell" in first.stopped
-    monkeypatch.setattr(networks._Training, "epoch", lambda self: pytest.fail("trained again"))
+    monkeypatch.setattr(networks.Training, "epoch", lambda self: pytest.fail("trained again"))
     assert same(first, pinn({"u_xx": 0.15}, heat.astype("float32").astype(float), **settings))
 
 
@@ -184,12 +184,12 @@ def test_published_seed_gives_the_published_first_weights():
 
 
 def test_early_stop_at_the_first_look_without_gain():
-    training = networks._Training.__new__(networks._Training)
+    training = networks.Training.__new__(networks.Training)
     training.stopped, training.rows = "", []
     for total in (9, 10, 7, 8, 7):
         assert training.stopped == ""
         training.rows.append([total, 0])
-        training.look(2)
+        training.stop_without_gain(2)
     assert training.stopped == "the loss no longer fell"
 
 

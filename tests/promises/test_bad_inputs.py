@@ -112,12 +112,12 @@ def trained(*lost):
     def run():
         pytest.importorskip("torch")
         from ubic import networks
-        losses, calls = networks._Training.measure, []
+        losses, calls = networks.Training.measure, []
         def measure(self):
             calls.append(1)
             return [np.nan, np.nan] if len(calls) in lost else losses(self)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(networks._Training, "measure", measure)
+            patch.setattr(networks.Training, "measure", measure)
             return networks.pinn({"u_xx": 0.15}, simulate({"u_xx": 0.1}, start(lambda s: np.exp(np.cos(s) - 1)), np.linspace(0, 4, 21)), layers=(5, 5), epochs=4, iterations=30)
     return run
 

@@ -178,7 +178,7 @@ def _scores(candidates, bic, left, lost): # the table
 
 def _shown(twin, frames, t): # a field again
     if frames is None: return None
-    u = np.moveaxis(frames*twin._by_unknown([twin.units[name] for name in twin.names], frames.ndim), 1, -2).reshape(len(twin.names), *frames.shape[2:-1], -1)
+    u = np.moveaxis(frames*twin.by_unknown([twin.units[name] for name in twin.names], frames.ndim), 1, -2).reshape(len(twin.names), *frames.shape[2:-1], -1)
     return xr.Dataset({name: ((*twin.dims, "t"), v) for name, v in zip(twin.names, u)}, {**twin.coords, "t": t[:u.shape[-1]]})
 
 # %% ../../nbs/07_trial/09_validation.ipynb #f4e3f006

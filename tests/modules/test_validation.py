@@ -117,7 +117,7 @@ def test_a_rival_of_second_order_is_fitted():
 
 
 def test_many_rivals_are_not_all_run(burgers, monkeypatch):
-    monkeypatch.setattr("ubic.trial.validation._MOST_RIVALS", 1)
+    monkeypatch.setattr("ubic.trial.validation.MOST_RIVALS", 1)
     sentences = validate(doubtful(burgers, "u_x u_xx", "u^2 u_xx", "u u_xx")).sentences
     assert "Of the 3 rivals of the verdict only 1 were run; give the others as `competitors`." in sentences
 
@@ -209,8 +209,7 @@ def test_in_the_plane(noise):
 
 
 def test_starts_that_are_too_many_are_not_fitted_for_anyone(burgers, monkeypatch):
-    from ubic import validation as module
-    monkeypatch.setattr(module, "_MOST", 3)
+    monkeypatch.setattr("ubic.trial.validation.MOST_WAVES", 3)
     validation = validate(burgers)
     assert "too many to fit" in repr(validation) and validation.equations[0].std == () and validation.scores["BIC"].notna().all()
 
@@ -225,7 +224,7 @@ def test_lost_competitor_of_the_networks_is_scored(burgers, monkeypatch):
     from ubic import networks
     real = networks.pinn
     def lose_one(pde, *arguments, **settings):
-        if len(next(iter(pde.values()))) == 1: raise networks.LossLost("lost")
+        if len(next(iter(pde.values()))) == 1: raise networks.LossLost("", "lost")
         return real(pde, *arguments, **settings)
     lose_one.__signature__ = __import__("inspect").signature(real)
     monkeypatch.setattr(networks, "pinn", lose_one)

@@ -8,7 +8,7 @@ __all__ = ['improvements', 'improvement_threshold', 'penalized_bic', 'tune', 'la
 # %% ../../nbs/06_choice/02_criterion.ipynb #2c007747
 import warnings
 import numpy as np
-from ..ground.checks import UbicWarning
+from ..ground.checks import ArgumentError, ArgumentTypeError, UbicWarning
 
 # %% ../../nbs/06_choice/02_criterion.ipynb #046360f2
 def improvements(
@@ -27,15 +27,15 @@ _default_tau0 = 0.02
 def improvement_threshold(tau0, bic, sizes):
     if tau0 is None: return _default_tau0
     if isinstance(tau0, str): return _percentile(tau0, improvements(bic, sizes))
-    if isinstance(tau0, bool) or not isinstance(tau0, (int, float, np.number)): raise TypeError(f"`tau0` must be a number or a percentile such as 'P75', found {tau0!r}.")
-    if not 0 < tau0 < np.inf: raise ValueError(f"`tau0` must be {'finite' if tau0 > 0 else 'positive'}, found {tau0}; {_default_tau0} is the default.")
+    if isinstance(tau0, bool) or not isinstance(tau0, (int, float, np.number)): raise ArgumentTypeError("tau0", f"must be a number or a percentile such as 'P75', found {tau0!r}")
+    if not 0 < tau0 < np.inf: raise ArgumentError("tau0", f"must be {'finite' if tau0 > 0 else 'positive'}, found {tau0}", f"{_default_tau0} is the default")
     return float(tau0)
 
 # %% ../../nbs/06_choice/02_criterion.ipynb #b44f6a5d
 def _percentile(text, gains):
     try: percent = float(text.removeprefix("P"))
     except ValueError: percent = np.nan
-    if not (text.startswith("P") and 0 <= percent <= 100): raise ValueError(f"`tau0` must be a number or a percentile from 'P0' to 'P100', found {text!r}.")
+    if not (text.startswith("P") and 0 <= percent <= 100): raise ArgumentError("tau0", f"must be a number or a percentile from 'P0' to 'P100', found {text!r}")
     if len(gains): return float(np.percentile(gains, percent))
     warnings.warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {_default_tau0} is used.", UbicWarning, stacklevel=4)
     return _default_tau0

@@ -9,7 +9,7 @@ __all__ = ['two_step', 'solvers', 'find_solver', 'best_subsets', 'affordable_siz
 import warnings
 from inspect import signature
 import numpy as np
-from ..ground.checks import UbicWarning, check_whole
+from ..ground.checks import ArgumentError, UbicWarning, check_whole
 from ..weakform.system import LinearSystem
 from .paths import SubsetPath, fit_subset, path_of
 from .elimination import greedy_path
@@ -51,7 +51,7 @@ def find_solver(name, options):
     "The solver of that name, if it takes these options."
     known = solvers()
     if not isinstance(name, str) or name not in known:
-        raise ValueError(f"`solver` must be one of {', '.join(known)}, found {name!r}.")
+        raise ArgumentError("solver", f"must be one of {', '.join(known)}, found {name!r}")
     takes = list(signature(known[name]).parameters)[2:]
     for option in options:
         if option not in takes:

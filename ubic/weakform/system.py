@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg.lapack import dgeqrf
 from ..ground.runtime import patch_to
-from ..ground.checks import UbicWarning, check_positive, check_whole
+from ..ground.checks import ArgumentError, UbicWarning, check_positive, check_whole
 from ..ground.results import Result, saved
 from ..language.terms import Term, latex
 from ..language.equations import as_term
@@ -179,7 +179,7 @@ def column_numbers(system, terms): # numbers of candidates given by name or by n
     if isinstance(terms, (str, Term)) or not np.iterable(terms): raise TypeError(f"`terms` must be a list of candidates, found {terms!r}; write [{terms!r}].")
     for term in terms:
         number = term if isinstance(term, Integral) and not isinstance(term, (bool, np.bool_)) else names.index(str(term)) if str(term) in names else -1
-        if not 0 <= number < system.p: raise ValueError(f"`terms` has {term!r}, which is not among the {system.p} candidates: {', '.join(names)}.")
+        if not 0 <= number < system.p: raise ArgumentError("terms", f"has {term!r}, which is not among the {system.p} candidates: {', '.join(names)}")
         found.append(int(number))
     return found
 

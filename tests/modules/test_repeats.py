@@ -8,8 +8,9 @@ from sklearn.model_selection import GroupShuffleSplit, KFold, LeaveOneGroupOut, 
 
 import ubic
 from ubic.field import UbicWarning
-from ubic.repeats import Sensitivity, Stability, half_sample, sensitivity, stability
-from ubic.road.repeats import _label
+from ubic.repeats import (
+    Sensitivity, Stability, half_sample, row_label, scaled_half_width, sensitivity, stability, with_noise,
+)
 from ubic.splits import cross_validate, weak_in_blocks
 from ubic.system import LinearSystem, from_triangle
 from ubic.terms import candidates
@@ -107,8 +108,7 @@ def test_noise_levels_are_those_of_add_noise(waves):
 
 
 def test_as_much_noise_again_is_other_noise(noisy, waves):
-    from ubic.road.repeats import _with_noise
-    again = _with_noise(noisy, "estimated", 0)
+    again = with_noise(noisy, "estimated", 0)
     assert float((again.u - waves.u).std()) == pytest.approx(2**0.5*float((noisy.u - waves.u).std()), rel=0.05)
 
 
@@ -137,16 +137,15 @@ def test_a_setting_without_equation_is_counted_and_the_first_must_succeed(noisy)
 
 
 def test_a_given_width_is_what_windows_multiply(noisy):
-    from ubic.road.repeats import _half_width
-    assert _half_width(noisy, 2.0, 2, {"half_width": {"x": 1.0, "t": 0.3}}) == {"x": 2.0, "t": 0.6}
-    assert _half_width(noisy, 2.0, 2, {"form": "pysindy"})["t"] == pytest.approx(0.4)
+    assert scaled_half_width(noisy, 2.0, 2, {"half_width": {"x": 1.0, "t": 0.3}}) == {"x": 2.0, "t": 0.6}
+    assert scaled_half_width(noisy, 2.0, 2, {"form": "pysindy"})["t"] == pytest.approx(0.4)
 
 
 def test_result_shows_itself():
     found = stability(toy())
     assert "of 17 runs" in repr(found) and "<table" in found._repr_html_() and len(found.plot().get_yticklabels()) == len(found.table())
     first = {"u_t": ("u_x", "u_xx")}
-    assert _label({"u_t": ("u_x", "u_xx", "u^2")}, first) == "+ $u^{2}$" and _label({"u_t": ("u_x",)}, first) == "− ${u}_{xx}$".replace("{u}", "u")
+    assert row_label({"u_t": ("u_x", "u_xx", "u^2")}, first) == "+ $u^{2}$" and row_label({"u_t": ("u_x",)}, first) == "− ${u}_{xx}$".replace("{u}", "u")
 
 
 def test_the_reference_is_named_when_it_is_not_the_most_frequent():

@@ -16,7 +16,7 @@ import xarray as xr
 from tqdm import tqdm
 from ..ground.runtime import patch_to
 from ubic.ground.checks import (
-    Argument, ArgumentError, ArgumentTypeError, Hint, Sentence, UbicWarning, check_flag, check_whole,
+    Advice, Argument, ArgumentError, ArgumentTypeError, Sentence, UbicWarning, check_flag, check_whole,
 )
 from ..ground.storage import as_path
 from ..ground.results import Result
@@ -165,7 +165,7 @@ def _rival(one, terms, data):
     try: return _Rival(target, terms, _read({target: _fitted_terms(one, terms, data)}))
     except ValueError: return _Rival(target, terms, None)
 
-# %% ../../nbs/07_trial/09_validation.ipynb #31d70d31
+# %% ../../nbs/07_trial/09_validation.ipynb #1b34a9af
 def _remarks_on(rivals, count):
     "What to say of those that are run, of those without a fit, and of those beyond the first few."
     run = [rival for rival in rivals if rival.pde]
@@ -173,10 +173,10 @@ def _remarks_on(rivals, count):
     if run: yield f"Among the competitors are the rivals of the verdict: {'; '.join(map(str, run))}."
     if unfitted:
         start = f"Not run, because there is no fit of them to these data, are the rivals {unfitted}"
-        yield Sentence(start, Hint("competitors", "; give them as `competitors`, with coefficients"), ".")
+        yield Sentence(start, Advice("competitors", "; give them as `competitors`, with coefficients"), ".")
     if count > len(rivals):
         start = f"Of the {count} rivals of the verdict only {len(run)} were run"
-        yield Sentence(start, Hint("competitors", "; give the others as `competitors`"), ".")
+        yield Sentence(start, Advice("competitors", "; give the others as `competitors`"), ".")
 
 # %% ../../nbs/07_trial/09_validation.ipynb #a2779058
 def _doubted(selections, candidates, data):
@@ -338,7 +338,7 @@ def _remarks(twin, fits, starts_fitted):
         unseen = f"There is no noise to be seen in {' and '.join(quiet)}"
         yield f"{unseen}; what is left is compared with a thousandth of the spread."
 
-# %% ../../nbs/07_trial/09_validation.ipynb #7d2df114
+# %% ../../nbs/07_trial/09_validation.ipynb #7e9ef38b
 @dataclass(frozen=True)
 class _Ends:
     "How the ends of a field may be taken."
@@ -346,7 +346,9 @@ class _Ends:
     slack: float # by how much what is left may exceed the noise
 
     @property
-    def opened(self): return [dim for dim, closed in self.closed.items() if not closed]
+    def opened(self) -> list:
+        "The axes that are not closed."
+        return [dim for dim, closed in self.closed.items() if not closed]
 
 # %% ../../nbs/07_trial/09_validation.ipynb #7c5aa972
 def _guesses(data, periodic):
@@ -466,8 +468,8 @@ def _by_networks(candidates, data, settings):
         left.append(np.inf if lost else one.table().loc["validation", "rmse"]/level)
     remarks = [remark for pde, one in zip(candidates, networks) for remark in _remark_on(pde, one)]
     scores = _scores(candidates, bic, left, [None]*len(networks))
-    data = data[chosen.problem.names]
-    return Validation(scores, chosen.equations, chosen.predict(), data, "pinn", tuple(remarks))
+    seen = data[chosen.problem.names]
+    return Validation(scores, chosen.equations, chosen.predict(), seen, "pinn", tuple(remarks))
 
 # %% ../../nbs/07_trial/09_validation.ipynb #cef664fa
 def _check_kinds(found, data, with_):
@@ -585,7 +587,7 @@ def _gap_in_words(gap, runs):
     if runs and abs(gap) < EQUAL: return "as good"
     return f"{gap:+.3g}" if gap else "the best"
 
-# %% ../../nbs/07_trial/09_validation.ipynb #bda567df
+# %% ../../nbs/07_trial/09_validation.ipynb #9393e225
 def _gaps(validation, ax):
     "How far each PDE is behind the chosen one, or behind the best if that diverges."
     bic = validation.scores["BIC"]
@@ -595,8 +597,7 @@ def _gaps(validation, ax):
     shown = gaps.where(np.isfinite(gaps), 2*longest)
     words = [_gap_in_words(gap, runs) for gap in gaps]
     words[0] = "chosen" if runs else "chosen, diverges"
-    colors = [BEHIND if gap > 0 else AHEAD for gap in shown]
-    colors[0] = CHOSEN
+    colors = [CHOSEN, *(BEHIND if gap > 0 else AHEAD for gap in shown.iloc[1:])]
     if shown.abs().max() > 10: ax.set_xscale("symlog", linthresh=10) # else it would have one odd tick
     _draw_bars(validation, ax, shown, words, colors)
     ax.set_xlabel(f"BIC behind the {'chosen' if runs else 'best'} PDE")

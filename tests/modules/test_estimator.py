@@ -21,7 +21,9 @@ from ubic import UBICRegressor
 from ubic.field import UbicWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
-estimators = [UBICRegressor(), UBICRegressor(mode="paper"), UBICRegressor(max_size=1, solver="greedy", tau0="P75", gamma=1.0)]
+estimators = [
+    UBICRegressor(), UBICRegressor(mode="paper"), UBICRegressor(max_size=1, solver="greedy", tau0="P75", gamma=1.0),
+]
 if find_spec("pysindy"):
     from ubic.solvers import UBICOptimizer
     estimators += [UBICOptimizer(), UBICOptimizer(max_size=1, solver="frols", mode="paper", tau0=0.1)]
@@ -29,7 +31,9 @@ if find_spec("pysindy"):
 expected_failures = {} # estimator → {check: reason}
 
 
-@parametrize_with_checks(estimators, expected_failed_checks=lambda estimator: expected_failures.get(type(estimator).__name__, {}))
+@parametrize_with_checks(
+    estimators, expected_failed_checks=lambda estimator: expected_failures.get(type(estimator).__name__, {}),
+)
 def test_contract(estimator, check): check(estimator)
 
 
@@ -38,10 +42,13 @@ def test_checks_that_need_another_setting():
     code = """
 import warnings, sklearn.utils.estimator_checks as checks, ubic
 warnings.simplefilter("ignore")
-failed = [(found["check_name"], found["status"]) for found in checks.check_estimator(ubic.UBICRegressor(), on_fail=None, on_skip=None) if found["status"] != "passed"]
+done = checks.check_estimator(ubic.UBICRegressor(), on_fail=None, on_skip=None)
+failed = [(found["check_name"], found["status"]) for found in done if found["status"] != "passed"]
 print(failed)
 """
-    done = subprocess.run([sys.executable, "-c", code], env=os.environ | {"SCIPY_ARRAY_API": "1"}, capture_output=True, text=True, check=True)
+    environment = os.environ | {"SCIPY_ARRAY_API": "1"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
@@ -50,11 +57,12 @@ def test_no_estimator_is_left_out():
     for module in pkgutil.iter_modules(ubic.__path__):
         if module.name == "jets" and not find_spec("torch"): continue
         members = vars(import_module(f"ubic.{module.name}")).values()
-        found |= {value for value in members if isinstance(value, type) and issubclass(value, BaseEstimator) and value.__module__.startswith("ubic")}
+        classes = {value for value in members if isinstance(value, type) and issubclass(value, BaseEstimator)}
+        found |= {cls for cls in classes if cls.__module__.startswith("ubic")}
     assert found <= {type(estimator) for estimator in estimators}
 
 
-# --- what the checks do not ask -------------------------------------------------------------------------------------------------
+# --- what the checks do not ask -------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def table():
@@ -78,7 +86,9 @@ def test_settings_are_only_stored():
 def test_inside_the_tools(table):
     X, y = table
     assert cross_val_score(UBICRegressor(), X, y, cv=3).min() > 0.99
-    search = GridSearchCV(make_pipeline(StandardScaler(with_mean=False), UBICRegressor()), {"ubicregressor__max_size": [1, 2, 3]}, cv=3).fit(X, y)
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(with_mean=False), UBICRegressor()), {"ubicregressor__max_size": [1, 2, 3]}, cv=3,
+    ).fit(X, y)
     assert search.best_params_["ubicregressor__max_size"] >= 2 and search.best_score_ > 0.99
 
 

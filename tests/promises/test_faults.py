@@ -109,8 +109,8 @@ def caches():
 def states():
     "The state of a training."
     from ubic import networks
-    problem = networks._make_problem({"u_xx": 0.1}, a_field(), None, None, None, (4, 4), "float32")
-    def training(): return networks._Training(problem, 0, 2, "cpu")
+    problem = networks.pinn({"u_xx": 0.1}, a_field(), layers=(4, 4), epochs=1, iterations=1).problem
+    def training(): return networks.Training(problem, 0, 2, "cpu")
     def write(folder, version):
         one = training()
         one.rows = [[version, 1.0]]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 from ..ground.runtime import need, patch_to
+from ..ground.checks import ArgumentTypeError
 from ..weakform.system import LinearSystem
 from ..search.subsets import best_subsets
 from ..choice.selection import select
@@ -25,27 +26,45 @@ class UBICRegressor(RegressorMixin, BaseEstimator):
         tau0=None, # threshold of Algorithm 1
         gamma: float | None = None, # scale of the penalty; None for log N
     ):
-        self.max_size, self.solver, self.mode, self.tau0, self.gamma = max_size, solver, mode, tau0, gamma
+        self.max_size = max_size
+        self.solver = solver
+        self.mode = mode
+        self.tau0 = tau0
+        self.gamma = gamma
+
+# %% ../../nbs/10_road/03_estimator.ipynb #5b730b29
+def _spread(values, support, X):
+    "Numbers for the chosen columns of X, and zeros for all others; a system leaves out columns of zeros."
+    columns = np.flatnonzero(X.any(axis=0))[list(support)]
+    whole = np.zeros(X.shape[1])
+    whole[columns] = values
+    return whole
 
 # %% ../../nbs/10_road/03_estimator.ipynb #ad7ea707
 @patch_to(UBICRegressor)
-def fit(self, X, y):
+def fit(self,
+    X, # candidates as columns
+    y, # target
+):
     "Choose terms and coefficients."
     for name, value in (("X", X), ("y", y)):
-        if np.isscalar(value): raise TypeError(f"`{name}` is {value!r}; give an array of numbers, one row or value per sample.")
+        if not np.isscalar(value): continue
+        remedy = "give an array of numbers, one row or value per sample"
+        raise ArgumentTypeError(name, f"is {value!r}", remedy)
     X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64, ensure_min_samples=2)
     terms = getattr(self, "feature_names_in_", None)
     system = LinearSystem(X, y, terms if terms is None else list(terms), target="y")
-    self.selection_ = select(best_subsets(system, self.max_size, self.solver), self.mode, self.tau0, gamma=self.gamma)
-    columns = np.flatnonzero(X.any(axis=0))[list(self.selection_.support)] # columns of zeros were left out
-    self.coef_ = np.zeros(X.shape[1])
-    self.coef_[columns] = self.selection_.coef
+    path = best_subsets(system, self.max_size, self.solver)
+    self.selection_ = select(path, self.mode, self.tau0, gamma=self.gamma)
+    self.coef_ = _spread(self.selection_.coef, self.selection_.support, X)
     self.support_ = self.coef_ != 0
     return self
 
 # %% ../../nbs/10_road/03_estimator.ipynb #a4051c7f
 @patch_to(UBICRegressor)
-def predict(self, X):
+def predict(self,
+    X, # candidates as columns
+):
     "The chosen terms times their coefficients."
     check_is_fitted(self)
     return validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_
@@ -58,36 +77,51 @@ def __getattr__(name):
 # %% ../../nbs/10_road/03_estimator.ipynb #cd95573d
 class _Contract:
     "What scikit-learn asks of an estimator, where PySINDy's base class has its own ways."
-    max_iter, initial_guess, copy_X, fit_intercept, normalize_columns, unbias, positive = 1, None, True, False, False, False, False # of every optimizer, but no settings of this one
+    # attributes of every optimizer, but no settings of this one
+    max_iter, initial_guess, copy_X = 1, None, True
+    fit_intercept = normalize_columns = unbias = positive = False
 
     def fit(self, x_, y):
-        from sklearn.utils.validation import check_consistent_length, validate_data
+        "Choose terms and coefficients for each target."
+        from sklearn.utils.validation import check_consistent_length
         rules = dict(dtype=float, ensure_all_finite="allow-nan")
-        x, y = validate_data(self, x_, y, validate_separately=(rules | dict(ensure_min_samples=2), rules | dict(ensure_2d=False)))
+        of_each = rules | dict(ensure_min_samples=2), rules | dict(ensure_2d=False)
+        x, y = validate_data(self, x_, y, validate_separately=of_each)
         check_consistent_length(x, y)
-        self.flat_, y = y.ndim == 1, y.reshape(len(y), -1)
+        self.flat_ = y.ndim == 1
+        y = y.reshape(len(y), -1)
         known = ~(np.isnan(x).all(axis=1) | np.isnan(y).all(axis=1))
         self._reduce(x[known], y[known])
-        self.ind_, self.history_, self.intercept_, self.n_iter_ = self.coef_ != 0, [self.coef_], 0.0, 1
+        self.ind_ = self.coef_ != 0
+        self.history_ = [self.coef_]
+        self.intercept_, self.n_iter_ = 0.0, 1
         return self
 
-    def predict(self, x):
-        found = super().predict(x)
-        return found[:, 0] if self.flat_ else found
+# %% ../../nbs/10_road/03_estimator.ipynb #f791411d
+@patch_to(_Contract)
+def predict(self, x):
+    "The chosen terms times their coefficients, in the shape of the target."
+    found = super(_Contract, self).predict(x)
+    return found[:, 0] if self.flat_ else found
 
-    def set_params(self, **settings): return super().set_params(**settings) or self
+@patch_to(_Contract)
+def set_params(self, **settings):
+    "Other settings for the same estimator."
+    return super(_Contract, self).set_params(**settings) or self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
+# %% ../../nbs/10_road/03_estimator.ipynb #ab3a554c
+@patch_to(_Contract)
+def __sklearn_tags__(self):
+    tags = super(_Contract, self).__sklearn_tags__()
+    tags.input_tags.sparse = False
+    return tags
 
 # %% ../../nbs/10_road/03_estimator.ipynb #8c52a5c5
 @cache
 def _optimizer():
+    "The class, made where PySINDy is installed."
     need("pysindy", '"ubic[sindy]"')
     from pysindy.optimizers.base import BaseOptimizer
-    from ubic.choice.selection import select
 
     class UBICOptimizer(_Contract, BaseOptimizer):
         "Best subsets and UBIC as an optimizer of PySINDy; `selections_` has one `Selection` per target."
@@ -96,15 +130,18 @@ def _optimizer():
             solver: str = "exact", # of the best-subset problem
             mode: str = "unit_free", # or "paper"
             tau0=None, # threshold of Algorithm 1
-        ): self.max_size, self.solver, self.mode, self.tau0 = max_size, solver, mode, tau0
+        ):
+            self.max_size = max_size
+            self.solver = solver
+            self.mode = mode
+            self.tau0 = tau0
 
         def _reduce(self, x, y):
-            columns, self.selections_ = np.flatnonzero(x.any(axis=0)), [] # columns of zeros are left out
-            self.coef_ = np.zeros((y.shape[1], x.shape[1]))
-            for coef, target in zip(self.coef_, y.T):
-                found = select(best_subsets(LinearSystem(x, target, target="y"), self.max_size, self.solver), self.mode, self.tau0)
-                coef[columns[list(found.support)]] = found.coef
-                self.selections_.append(found)
+            "Choose terms and coefficients for each column of y."
+            systems = [LinearSystem(x, target, target="y") for target in y.T]
+            paths = [best_subsets(system, self.max_size, self.solver) for system in systems]
+            self.selections_ = [select(path, self.mode, self.tau0) for path in paths]
+            self.coef_ = np.array([_spread(found.coef, found.support, x) for found in self.selections_])
 
     UBICOptimizer.__module__, UBICOptimizer.__qualname__ = __name__, "UBICOptimizer"
     return UBICOptimizer

@@ -172,7 +172,7 @@ def test_a_rival_of_second_order_is_fitted():
 
 
 def test_many_rivals_are_not_all_run(burgers, monkeypatch):
-    monkeypatch.setattr("ubic.trial.validation.MOST_RIVALS", 1)
+    monkeypatch.setattr("ubic.trial.competitors.MOST_RIVALS", 1)
     sentences = validate(doubtful(burgers, "u_x u_xx", "u^2 u_xx", "u u_xx")).sentences
     assert "Of the 3 rivals of the verdict only 1 were run; give the others as `competitors`." in sentences
 

@@ -153,7 +153,7 @@ def test_made_files_are_in_step(maker):
 
 
 def test_no_mistakes_that_ruff_knows():
-    run(tool("ruff"), "check", "--no-cache", "ubic", "tools")
+    run(tool("ruff"), "check", "--no-cache", "ubic", "tests", "tools", "benchmarks")
 
 
 def test_citation_names_this_version_and_the_paper():

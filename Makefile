@@ -51,8 +51,8 @@ export: $(VENV)/.all ## for authors: write from the notebooks the package, READM
 shape: $(VENV)/.all ## for authors: how literate each notebook is
 	@$(RUN) tools/shape.py
 
-lint: $(VENV)/.all ## for authors: look for mistakes in the package
-	@$(BIN)/ruff check ubic tools
+lint: $(VENV)/.all ## for authors: look for mistakes and long lines
+	@$(BIN)/ruff check ubic tests tools benchmarks
 
 coverage: $(VENV)/.all ## for authors: how much of the package runs in tests and notebooks together; fails below 90 %
 	@OMP_NUM_THREADS=1 $(RUN) tools/covered.py --jobs $(JOBS) --record

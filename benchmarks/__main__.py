@@ -1,4 +1,7 @@
-"""All benchmarks in one run: a table of ratios, curves of growth, and what they were measured with.  usage: python -m benchmarks [--full] [group ...]"""
+"""All benchmarks in one run: a table of ratios, curves of growth, and what they were measured with.
+
+usage: python -m benchmarks [--full] [group ...]
+"""
 import argparse
 import importlib
 import json
@@ -21,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 GROUPS = "library search denoise discovery bayes pinn memory".split()
 PACKAGES = "ubic numpy scipy xarray pandas numba".split()
 PEERS = "pysindy scikit-learn dictlearn abess gurobipy pyscipopt pymc nutpie torch dask".split()
+SHOWN = "name peer ours_s peer_s ratio ratio_low ratio_high".split()
 
 
 def installed(package):
@@ -32,14 +36,25 @@ def processor():
     "Its name, as the system tells it."
     try: lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError: return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
 
 
 def environment(full):
     "What the numbers depend on: interpreter, packages, processor, threads, and what else it was doing."
-    return {"full": full, "python": platform.python_version(), "system": platform.system(), "machine": platform.machine(), "processor": processor(), "cores": os.cpu_count(),
-            "load before": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None, "BLAS threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
-            "packages": {package: installed(package) for package in PACKAGES}, "peers": {package: installed(package) for package in PEERS}, "measured": {}}
+    return {
+        "full": full,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "load before": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
+        "BLAS threads": max((pool["num_threads"] for pool in threadpool_info()), default=1),
+        "packages": {package: installed(package) for package in PACKAGES},
+        "peers": {package: installed(package) for package in PEERS},
+        "measured": {},
+    }
 
 
 def read(file): return pd.read_csv(file) if file.exists() else pd.DataFrame()
@@ -55,14 +70,17 @@ class Run:
         table = read(folder/"results.csv")
         self.rows = [row for row in table.to_dict("records") if row.get("group") not in {None, *groups}]
 
-    def jobs(self, group): return results(importlib.import_module(f"benchmarks.{'growth' if group == 'growth' else f'bench_{group}'}").jobs(self.full), self.failed)
+    def jobs(self, group):
+        module = "growth" if group == "growth" else f"bench_{group}"
+        return results(importlib.import_module(f"benchmarks.{module}").jobs(self.full), self.failed)
 
     def compare(self, group):
         for row in self.jobs(group):
             self.rows.append({"group": group, **row})
             say(f"{row['ratio']:9.3g}  {row['name']} / {row['peer']}")
             table = pd.DataFrame(self.rows, columns=COLUMNS)
-            write(table.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable"), self.folder/"results.csv")
+            ordered = table.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable")
+            write(ordered, self.folder/"results.csv")
 
     def grow(self):
         rows = []
@@ -76,23 +94,39 @@ class Run:
         if group == "growth": self.grow()
         else: self.compare(group)
         self.about["measured"][group] = f"{date.today()}, {time.perf_counter() - start:.0f} s"
-        write_atomically(self.folder/"environment.json", lambda file: file.write((json.dumps(self.about, indent=1, ensure_ascii=False) + "\n").encode()))
+        about = json.dumps(self.about, indent=1, ensure_ascii=False) + "\n"
+        write_atomically(self.folder/"environment.json", lambda file: file.write(about.encode()))
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("  ")[0])
-    parser.add_argument("groups", nargs="*", metavar="group", default=GROUPS + ["growth"], help=f"measure these only, and keep the rest of the tables: {', '.join(GROUPS)}, growth")
-    parser.add_argument("--full", action="store_true", help="full sizes, for the tables of the project in benchmarks; otherwise small ones, for out/benchmarks")
+    known = ", ".join([*GROUPS, "growth"])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "groups",
+        nargs="*",
+        metavar="group",
+        default=GROUPS + ["growth"],
+        help=f"measure these only, and keep the rest of the tables: {known}",
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="full sizes, for the tables of the project in benchmarks; otherwise small ones, for out/benchmarks",
+    )
     args = parser.parse_args()
-    if unknown := set(args.groups) - {*GROUPS, "growth"}: parser.error(f"there is no group {', '.join(sorted(unknown))}; groups are {', '.join(GROUPS)}, growth")
+    unknown = set(args.groups) - {*GROUPS, "growth"}
+    if unknown: parser.error(f"there is no group {', '.join(sorted(unknown))}; groups are {known}")
     folder = HERE if args.full else HERE.parent/"out"/"benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["OMP_NUM_THREADS"] = "1" # of processes that are started
     with threadpool_limits(1), warnings.catch_warnings(action="ignore"):
         run = Run(folder, args.full, args.groups)
         for group in args.groups: run.measure(group)
-    if run.rows: print(pd.DataFrame(run.rows, columns=COLUMNS)[["name", "peer", "ours_s", "peer_s", "ratio", "ratio_low", "ratio_high"]].to_string(index=False, float_format=lambda value: f"{value:.3g}"))
-    print(f"\nWritten to {folder.relative_to(HERE.parent)}: results.csv, growth.csv, environment.json" + f"; {len(run.failed)} failed"*bool(run.failed))
+    if run.rows:
+        table = pd.DataFrame(run.rows, columns=COLUMNS)[SHOWN]
+        print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
+    written = f"\nWritten to {folder.relative_to(HERE.parent)}: results.csv, growth.csv, environment.json"
+    print(written + f"; {len(run.failed)} failed"*bool(run.failed))
     return int(bool(run.failed))
 
 

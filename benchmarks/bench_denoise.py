@@ -31,8 +31,10 @@ def dictionary(): return learn_dictionary(patches(), iterations=5)
 def spiral(n, frames=201):
     "A turning spiral with 10 % noise, of the size of the paper's reaction–diffusion field for 256 points."
     c, t = np.linspace(-10, 10, n, endpoint=False), np.linspace(0, 10, frames)
-    turn = (np.arctan2(c, c[:, None]) - np.hypot(c[:, None], c))[..., None] + t
-    return add_noise(as_field(np.tanh(np.hypot(c[:, None], c))[..., None]*np.cos(turn), dims=("x", "y", "t"), x=c, y=c, t=t), 10, seed=0)
+    radius = np.hypot(c[:, None], c)
+    turn = (np.arctan2(c, c[:, None]) - radius)[..., None] + t
+    u = np.tanh(radius)[..., None]*np.cos(turn)
+    return add_noise(as_field(u, dims=("x", "y", "t"), x=c, y=c, t=t), 10, seed=0)
 
 
 def coding(every, sparsity, exact=False):
@@ -42,41 +44,66 @@ def coding(every, sparsity, exact=False):
     def theirs():
         from sklearn.linear_model import orthogonal_mp_gram
         return orthogonal_mp_gram(atoms.T @ atoms, atoms.T @ signals.T, n_nonzero_coefs=sparsity).T
-    return compare(f"OMP, {len(signals)} {'exact sums of 3' if exact else 'patches'}, {sparsity} of {atoms.shape[1]} atoms", "scikit-learn orthogonal_mp_gram", lambda: omp_code(atoms, signals, sparsity), theirs, difference)
+    what = "exact sums of 3" if exact else "patches"
+    name = f"OMP, {len(signals)} {what}, {sparsity} of {atoms.shape[1]} atoms"
+    def ours(): return omp_code(atoms, signals, sparsity)
+    return compare(name, "scikit-learn orthogonal_mp_gram", ours, theirs, difference)
 
 
 def learning(sparsity, rounds, every=4):
     "K-SVD from the same first dictionary; atoms may differ in sign."
     signals = patches()[::every]
+    def ours(): return learn_dictionary(signals, 32, rho=0.0, sparsity=sparsity, iterations=rounds)
     def theirs():
         from dictlearn import DictionaryLearning
-        return DictionaryLearning(32, fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=rounds, replace_unused_atoms="no", dict_init=dct_dictionary(64, 32).T).fit(signals).components_.T
-    return compare(f"K-SVD, {len(signals)} patches, sparsity {sparsity}, {rounds} rounds", "dictlearn", lambda: learn_dictionary(signals, 32, rho=0.0, sparsity=sparsity, iterations=rounds), theirs,
-                   lambda mine, other: difference(mine*np.sign((mine*other).sum(axis=0)), other))
+        model = DictionaryLearning(
+            32,
+            fit_algorithm="ksvd",
+            n_nonzero_coefs=sparsity,
+            max_iter=rounds,
+            replace_unused_atoms="no",
+            dict_init=dct_dictionary(64, 32).T,
+        )
+        return model.fit(signals).components_.T
+    def agreement(mine, other): return difference(mine*np.sign((mine*other).sum(axis=0)), other)
+    name = f"K-SVD, {len(signals)} patches, sparsity {sparsity}, {rounds} rounds"
+    return compare(name, "dictlearn", ours, theirs, agreement)
 
 
 def filter_of_lines(window=33):
     "Along one axis, line by line."
-    ds = add_noise(datasets.kdv(), 30, seed=0)
-    def theirs(): return np.stack([savgol_filter(line, window, 2) for line in ds.u.values.T], axis=1)
-    return compare(f"Savitzky–Golay over {window} points of {ds.sizes['t']} lines", "scipy savgol_filter line by line", lambda: savgol(ds, window).u.values, theirs, difference)
+    field = add_noise(datasets.kdv(), 30, seed=0)
+    def ours(): return savgol(field, window).u.values
+    def theirs(): return np.stack([savgol_filter(line, window, 2) for line in field.u.values.T], axis=1)
+    name = f"Savitzky–Golay over {window} points of {field.sizes['t']} lines"
+    return compare(name, "scipy savgol_filter line by line", ours, theirs, difference)
 
 
 def filter_of_frames(n, window=7):
     "In the plane, frame by frame."
-    ds = spiral(n)
-    def theirs(): return np.stack([convolve2d(ds.u.values[..., k], plane_kernel(window), mode="same", boundary="symm") for k in range(ds.sizes["t"])], axis=-1)
-    return compare(f"Savitzky–Golay {window} × {window} of {ds.sizes['t']} frames of {n} × {n}", "scipy convolve2d frame by frame", lambda: savgol2d(ds, window).u.values, theirs, difference)
+    field = spiral(n)
+    count = field.sizes["t"]
+    def ours(): return savgol2d(field, window).u.values
+    def theirs():
+        def filtered(k): return convolve2d(field.u.values[..., k], plane_kernel(window), mode="same", boundary="symm")
+        return np.stack([filtered(k) for k in range(count)], axis=-1)
+    name = f"Savitzky–Golay {window} × {window} of {count} frames of {n} × {n}"
+    return compare(name, "scipy convolve2d frame by frame", ours, theirs, difference)
 
 
 def truncation(n, peer, rank=10):
     "Space × time at a low rank."
-    ds = spiral(n)
-    matrix = ds.u.values.reshape(-1, ds.sizes["t"])
+    field = spiral(n)
+    matrix = field.u.values.reshape(-1, field.sizes["t"])
+    def ours(): return svd(field, rank).u.values.reshape(matrix.shape)
+    def factors():
+        if peer == "svds": return svds(matrix, rank, random_state=0)
+        return full_svd(matrix, full_matrices=False)
     def theirs():
-        left, values, right = svds(matrix, rank, random_state=0) if peer == "svds" else full_svd(matrix, full_matrices=False)
+        left, values, right = factors()
         return (left[:, :rank]*values[:rank]) @ right[:rank]
-    return compare(f"rank {rank} of {matrix.shape[0]} × {matrix.shape[1]}", f"scipy {peer}", lambda: svd(ds, rank).u.values.reshape(matrix.shape), theirs, difference)
+    name = f"rank {rank} of {matrix.shape[0]} × {matrix.shape[1]}"
+    return compare(name, f"scipy {peer}", ours, theirs, difference)
 
 
 def jobs(full):

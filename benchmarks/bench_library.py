@@ -1,4 +1,4 @@
-"""The weak library of fields along one, two and three space axes, beside PySINDy's: the same boxes, the same numbers."""
+"""The weak library of fields along one, two and three space axes, beside PySINDy's: same boxes, same numbers."""
 from functools import partial
 
 import numpy as np
@@ -19,12 +19,18 @@ def field(name):
 
 
 def weak_library(name, rows, derivative_order=2, p=4):
-    ds = field(name)
-    terms = peers.terms(ds, derivative_order)
-    def ours(): return weak(ds, "u", terms=terms, form="pysindy", order=p, rows=rows, seed=np.random.RandomState(0))
-    def agreement(system, peer): return f"largest difference {max(apart(system.X/np.abs(peer[0]).max(axis=0), peer[0]/np.abs(peer[0]).max(axis=0)), apart(system.y, peer[1])):.0e}"
-    return compare(f"weak library of {name.replace('_', '–')}, {' × '.join(map(str, ds.sizes.values()))} points, {len(terms)} candidates, {rows} boxes", "PySINDy WeakPDELibrary",
-                   ours, lambda: peers.matrix(ds, rows, derivative_order=derivative_order, p=p), agreement, repeats=3)
+    noisy = field(name)
+    terms = peers.terms(noisy, derivative_order)
+    def ours(): return weak(noisy, "u", terms=terms, form="pysindy", order=p, rows=rows, seed=np.random.RandomState(0))
+    def theirs(): return peers.matrix(noisy, rows, derivative_order=derivative_order, p=p)
+    def agreement(system, peer):
+        columns, target = peer
+        sizes = np.abs(columns).max(axis=0)
+        difference = max(apart(system.X/sizes, columns/sizes), apart(system.y, target))
+        return f"largest difference {difference:.0e}"
+    points = " × ".join(map(str, noisy.sizes.values()))
+    task = f"weak library of {name.replace('_', '–')}, {points} points, {len(terms)} candidates, {rows} boxes"
+    return compare(task, "PySINDy WeakPDELibrary", ours, theirs, agreement, repeats=3)
 
 
 def jobs(full):

@@ -1,6 +1,8 @@
-"""Time and peak of memory of libraries that are made piece by piece, beside the same with everything in memory. Linux only.
+"""Time and peak of memory of libraries that are made piece by piece, beside the same with everything in memory.
 
-Each measurement is a process of its own, so that its peak is its own: python -m benchmarks.bench_memory TASK HOW ARGUMENT..."""
+Linux only. Each measurement is a process of its own, so that its peak is its own:
+python -m benchmarks.bench_memory TASK HOW ARGUMENT...
+"""
 import json
 import subprocess
 import sys
@@ -19,7 +21,8 @@ TERMS = "u u^2 u_x u_y u_xx u_yy u*u_x u*u_y".split()
 
 def peak_kilobytes():
     "Of this process since it began; `getrusage` would begin with the peak of the parent."
-    return int(next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")).split()[1])
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
 
 
 def watched(function):
@@ -37,17 +40,24 @@ def write_waves(path, n, frames):
     c = np.linspace(0, 2*np.pi, n)
     def block(t):
         t = t[0, 0]
-        return sum(np.exp(-0.002*k*k*t)*np.sin(k*(c[:, None, None] - 0.3*t) + np.cos(c)[None, :, None] + k) for k in (1, 2, 3))
+        def wave(k):
+            phase = k*(c[:, None, None] - 0.3*t) + np.cos(c)[None, :, None] + k
+            return np.exp(-0.002*k*k*t)*np.sin(phase)
+        return sum(wave(k) for k in (1, 2, 3))
     t = da.arange(frames, chunks=16)*0.2
     u = t[None, None].map_blocks(block, dtype=float, chunks=((n,), (n,), t.chunks[0]))
-    save_field(xr.Dataset({"u": (("x", "y", "t"), u)}, {"x": c, "y": c, "t": 0.2*np.arange(frames)}), path)
+    axes = {"x": c, "y": c, "t": 0.2*np.arange(frames)}
+    save_field(xr.Dataset({"u": (("x", "y", "t"), u)}, axes), path)
 
 
 def weak_of_store(how, path):
     "The weak library of a field in a store, chunk by chunk or loaded before."
     import ubic
-    ubic.library.weak(ubic.as_field(ubic.datasets.burgers().u.values[:64, :64], dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
-    def field(): return ubic.load(path, chunks={"t": 16}) if how == "pieces" else ubic.load(path).load() # which reads a store only where it is looked at
+    small = ubic.datasets.burgers().u.values[:64, :64]
+    ubic.library.weak(ubic.as_field(small, dims=("x", "t"), x=range(64), t=range(64))) # compiled beforehand
+    def field():
+        if how == "pieces": return ubic.load(path, chunks={"t": 16})
+        return ubic.load(path).load() # without `.load()` a store is read only where it is looked at
     return watched(lambda: ubic.library.weak(field(), terms=TERMS).R)
 
 
@@ -59,36 +69,51 @@ def strong_of_wake(how, *sizes):
     from ubic.system import triangle
     from ubic.terms import evaluate, parse_term
     x, y, t = (np.linspace(0, end, int(size)) for end, size in zip((6.5, 3.4, 30), sizes))
-    def wave(k): return np.sin(k*x[:, None, None] - 0.5*k*t)*np.cos(y[:, None]) + 0.1*np.sin(3*x[:, None, None] + k*y[:, None])
-    ds, terms = as_field({"w": wave(1), "u": wave(2), "v": wave(3)}, dims=("x", "y", "t"), x=x, y=y, t=t), paper_terms["navier_stokes"]
-    def derivative(name, axes): return difference(ds[name].values, spacing(ds, axes[0]), len(axes), "xyt".index(axes[0]), 4)
+    def wave(k):
+        moving = np.sin(k*x[:, None, None] - 0.5*k*t)*np.cos(y[:, None])
+        return moving + 0.1*np.sin(3*x[:, None, None] + k*y[:, None])
+    waves = {"w": wave(1), "u": wave(2), "v": wave(3)}
+    field = as_field(waves, dims=("x", "y", "t"), x=x, y=y, t=t)
+    terms = paper_terms["navier_stokes"]
+    def derivative(name, axes):
+        step, axis = spacing(field, axes[0]), "xyt".index(axes[0])
+        return difference(field[name].values, step, len(axes), axis, 4)
     def table():
-        values = {name: ds[name].values for name in ds.data_vars}
-        return triangle(np.stack([evaluate(parse_term(term), values, derivative).ravel() for term in [*terms, "w_t"]], axis=1))
-    strong(ds.isel(t=slice(0, 15)), "w", terms=terms) # compiled beforehand
-    return watched(table if how == "whole" else lambda: strong(ds, "w", terms=terms).R)
+        values = {name: field[name].values for name in field.data_vars}
+        columns = [evaluate(parse_term(term), values, derivative).ravel() for term in [*terms, "w_t"]]
+        return triangle(np.stack(columns, axis=1))
+    strong(field.isel(t=slice(0, 15)), "w", terms=terms) # compiled beforehand
+    return watched(table if how == "whole" else lambda: strong(field, "w", terms=terms).R)
 
 
 def measure(task, how, *arguments):
-    run = subprocess.run([sys.executable, "-m", "benchmarks.bench_memory", task, how, *map(str, arguments)], capture_output=True, text=True, cwd=ROOT)
+    command = [sys.executable, "-m", "benchmarks.bench_memory", task, how, *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     if run.returncode: raise RuntimeError(run.stderr)
     done = json.loads(run.stdout.splitlines()[-1])
     return Measured(done["seconds"], done)
 
 
 def pieces_or_whole(name, peer, task, *arguments):
-    def agreement(mine, theirs): return f"largest difference {apart(mine['R'], np.array(theirs['R'])):.0e}; peaks {mine['MB']:.0f} and {theirs['MB']:.0f} MB"
-    return compare(name, peer, lambda: measure(task, "pieces", *arguments), lambda: measure(task, "whole", *arguments), agreement, repeats=3)
+    def agreement(mine, theirs):
+        difference = apart(mine["R"], np.array(theirs["R"]))
+        return f"largest difference {difference:.0e}; peaks {mine['MB']:.0f} and {theirs['MB']:.0f} MB"
+    def ours(): return measure(task, "pieces", *arguments)
+    def other(): return measure(task, "whole", *arguments)
+    return compare(name, peer, ours, other, agreement, repeats=3)
 
 
 def store(n, frames):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)/"field.zarr"
         write_waves(path, n, frames)
-        return pieces_or_whole(f"weak library of a store of {8*n*n*frames/2**20:.0f} MB", "loaded into memory", "weak_of_store", path)
+        name = f"weak library of a store of {8*n*n*frames/2**20:.0f} MB"
+        return pieces_or_whole(name, "loaded into memory", "weak_of_store", path)
 
 
-def wake(*sizes): return pieces_or_whole(f"strong library of {np.prod(sizes)} rows and 19 candidates, tile by tile", "as one table", "strong_of_wake", *sizes)
+def wake(*sizes):
+    name = f"strong library of {np.prod(sizes)} rows and 19 candidates, tile by tile"
+    return pieces_or_whole(name, "as one table", "strong_of_wake", *sizes)
 
 
 def jobs(full):

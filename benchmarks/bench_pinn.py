@@ -21,8 +21,11 @@ def step(points, precision):
     theta, plan = jets.draw_weights(WIDTHS, 0, dtype).requires_grad_(), jets.plan(WORDS)
     inputs = 2*torch.rand(2, points, generator=torch.Generator().manual_seed(0), dtype=dtype) - 1
     def gradient(derivatives): return torch.autograd.grad(loss(derivatives()), theta)[0].numpy()
-    return compare(f"step of a network with u_xxxx, {points} points, {precision}", "nested differentiation in PyTorch", lambda: gradient(lambda: jets.derivatives(theta, inputs, WIDTHS, plan)),
-                   lambda: gradient(lambda: jets.nested_derivatives(theta, inputs, WIDTHS, WORDS)), lambda mine, other: f"gradients within {apart(mine, other):.0e}")
+    def ours(): return gradient(lambda: jets.derivatives(theta, inputs, WIDTHS, plan))
+    def nested(): return gradient(lambda: jets.nested_derivatives(theta, inputs, WIDTHS, WORDS))
+    def agreement(mine, other): return f"gradients within {apart(mine, other):.0e}"
+    task = f"step of a network with u_xxxx, {points} points, {precision}"
+    return compare(task, "nested differentiation in PyTorch", ours, nested, agreement)
 
 
 def jobs(full):

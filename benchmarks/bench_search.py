@@ -1,4 +1,7 @@
-"""The best subset of every size: the exact search beside brute force, mixed-integer programs and heuristics, on the small triangle of one system."""
+"""The best subset of every size, on the small triangle of one system.
+
+The exact search beside brute force, mixed-integer programs and heuristics.
+"""
 from functools import cache, partial
 from itertools import combinations
 
@@ -31,10 +34,12 @@ def real_problem():
 
 def exactness(system, path, supports):
     "How many supports are equal, and whose residuals are larger."
-    ratios = np.array([fit_subset(system.unit, np.asarray(support, dtype=int))[1] for support in supports])*np.sum(system.R[:, -1]**2)/path.rss
+    residuals = [fit_subset(system.unit, np.asarray(support, dtype=int))[1] for support in supports]
+    ratios = np.array(residuals)*np.sum(system.R[:, -1]**2)/path.rss
     same = sum(set(a) == set(map(int, b)) for a, b in zip(path.supports, supports))
-    told = [f"{whose} residuals up to {excess:.0e} larger" for whose, excess in (("peer's", ratios.max() - 1), ("our", 1/ratios.min() - 1)) if excess > 1e-9]
-    return f"{same} of {len(supports)} supports equal" + "".join(f"; {sentence}" for sentence in told)
+    excesses = {"peer's": ratios.max() - 1, "our": 1/ratios.min() - 1}
+    told = [f"; {whose} residuals up to {excess:.0e} larger" for whose, excess in excesses.items() if excess > 1e-9]
+    return f"{same} of {len(supports)} supports equal" + "".join(told)
 
 
 def exact(system, max_size, peer, theirs, what="", repeats=5, more=lambda mine, other: ""):
@@ -47,22 +52,28 @@ def exact(system, max_size, peer, theirs, what="", repeats=5, more=lambda mine, 
 def brute_force(X, y):
     "Best support of each size by least squares on all rows, subset by subset."
     def residual(s): return np.sum((y - X[:, s] @ np.linalg.lstsq(X[:, s], y, rcond=None)[0])**2)
-    return [min(map(list, combinations(range(X.shape[1]), k)), key=residual) for k in range(1, X.shape[1] + 1)]
+    p = X.shape[1]
+    return [min(map(list, combinations(range(p), k)), key=residual) for k in range(1, p + 1)]
 
 
 def from_rows(p, n=10_000):
     "All of it, the reduction of the rows too."
     system = problem(p, n=n)
     def agreement(path, supports): return exactness(system, path, supports)
-    return compare(f"exact best subsets, {n} rows, {p} candidates", f"lstsq on all {2**p - 1} subsets", lambda: best_subsets(LinearSystem(system.X, system.y)),
-                   lambda: brute_force(system.X, system.y), agreement, repeats=3)
+    def ours(): return best_subsets(LinearSystem(system.X, system.y))
+    def theirs(): return brute_force(system.X, system.y)
+    name = f"exact best subsets, {n} rows, {p} candidates"
+    return compare(name, f"lstsq on all {2**p - 1} subsets", ours, theirs, agreement, repeats=3)
 
 
 def program(p, max_size, solver):
     "Mixed-integer programs on SCIP."
     system = problem(p)
-    def proof(mine, other): return "; both proven" if mine.exact and other.exact else f"; largest gap of the peer {max(other.certificate['gap']):.0e}"
-    return exact(system, max_size, f"SCIP, {solver.upper()}", lambda: best_subsets(system, max_size, solver, time_limit=600), repeats=3, more=proof)
+    def proof(mine, other):
+        if mine.exact and other.exact: return "; both proven"
+        return f"; largest gap of the peer {max(other.certificate['gap']):.0e}"
+    def theirs(): return best_subsets(system, max_size, solver, time_limit=600)
+    return exact(system, max_size, f"SCIP, {solver.upper()}", theirs, repeats=3, more=proof)
 
 
 def miosr(make, max_size, what=""):
@@ -73,16 +84,24 @@ def miosr(make, max_size, what=""):
         import pysindy
         gurobipy.setParam("OutputFlag", 0)
         gurobipy.setParam("Threads", 1)
-        return [np.flatnonzero(pysindy.MIOSR(target_sparsity=size, alpha=0.0, regression_timeout=60).fit(system.unit[:-1].T, system.unit[-1]).coef_[0]) for size in range(1, max_size + 1)]
+        def of_size(size):
+            optimizer = pysindy.MIOSR(target_sparsity=size, alpha=0.0, regression_timeout=60)
+            return optimizer.fit(system.unit[:-1].T, system.unit[-1]).coef_[0]
+        return [np.flatnonzero(of_size(size)) for size in range(1, max_size + 1)]
     return exact(system, max_size, "PySINDy MIOSR on Gurobi", supports, what, repeats=3)
 
 
 def abess(make, max_size, what=""):
-    "Splicing, one size after the other. Its stopping rule has the unit of the target, so a target in large units makes it as exact as it can be."
+    """Splicing, one size after the other.
+
+    Its stopping rule has the unit of the target, so a target in large units makes it as exact as it can be.
+    """
     system = make()
     def supports():
         from abess.linear import LinearRegression
-        def of_size(size): return LinearRegression(support_size=size, fit_intercept=False).fit(system.unit[:-1].T, 1e6*system.unit[-1], is_normal=False).coef_
+        def of_size(size):
+            model = LinearRegression(support_size=size, fit_intercept=False)
+            return model.fit(system.unit[:-1].T, 1e6*system.unit[-1], is_normal=False).coef_
         return [np.flatnonzero(of_size(size)) for size in range(1, max_size + 1)]
     return exact(system, max_size, "abess", supports, what)
 
@@ -90,16 +109,22 @@ def abess(make, max_size, what=""):
 def penalized(p, max_size):
     "Our own search with a penalty instead of a size."
     system = problem(p, 7)
-    def proof(mine, _): return f"; {'proven' if mine.exact else 'not proven'} after {mine.certificate['visited']} of {mine.certificate['all']:.0e} subsets"
-    return exact(system, max_size, "l0bnb, also of this package", lambda: best_subsets(system, max_size, "l0bnb"), more=proof)
+    def proof(mine, _):
+        told = "proven" if mine.exact else "not proven"
+        return f"; {told} after {mine.certificate['visited']} of {mine.certificate['all']:.0e} subsets"
+    def theirs(): return best_subsets(system, max_size, "l0bnb")
+    return exact(system, max_size, "l0bnb, also of this package", theirs, more=proof)
 
 
 def jobs(full):
     ks = "Kuramoto–Sivashinsky, "
+    correlated, many = partial(problem, 19), partial(problem, 76, 7)
     yield partial(from_rows, 14 if full else 10)
     for p, solver in ((14, "miqp"), (19, "miqp"), (19, "sos1")): yield partial(program, p, p if full else 5, solver)
-    yield partial(miosr, partial(problem, 19), 19)
+    yield partial(miosr, correlated, 19)
     yield partial(miosr, real_problem, 14, ks)
-    if full: yield partial(miosr, partial(problem, 76, 7), 10)
-    for make, max_size, what in ((partial(problem, 19), 19, ""), (partial(problem, 76, 7), 10, ""), (real_problem, 14, ks)): yield partial(abess, make, max_size, what)
+    if full: yield partial(miosr, many, 10)
+    yield partial(abess, correlated, 19, "")
+    yield partial(abess, many, 10, "")
+    yield partial(abess, real_problem, 14, ks)
     yield partial(penalized, 76, 10)

@@ -1,4 +1,7 @@
-"""How the cost of each stage grows with rows, candidates, grid and frames: seconds at several sizes, and the power of the size that they follow."""
+"""How the cost of each stage grows with rows, candidates, grid and frames.
+
+Seconds at several sizes, and the power of the size that they follow.
+"""
 from functools import partial
 
 import numpy as np
@@ -16,8 +19,10 @@ COLUMNS = "stage against size seconds spread repeats exponent".split()
 def waves(points, frames, noise=10):
     "Burgers' equation from the same few waves over the same time, on a finer grid or with more frames."
     x = np.arange(points)*20/points
-    start = xr.Dataset({"u": ("x", np.sin(np.pi*x/5) + 0.5*np.cos(np.pi*x/10) + 0.3*np.sin(0.7*np.pi*x))}, {"x": x})
-    return ubic.add_noise(ubic.simulate({"u": {"u_xx": 0.1, "u*u_x": -1}}, start, np.linspace(0, 10, frames)), noise, seed=0)
+    u = np.sin(np.pi*x/5) + 0.5*np.cos(np.pi*x/10) + 0.3*np.sin(0.7*np.pi*x)
+    start = xr.Dataset({"u": ("x", u)}, {"x": x})
+    field = ubic.simulate({"u": {"u_xx": 0.1, "u*u_x": -1}}, start, np.linspace(0, 10, frames))
+    return ubic.add_noise(field, noise, seed=0)
 
 
 def library(ds, **settings): return lambda: ubic.library.weak(ds, **settings)
@@ -57,7 +62,10 @@ def curve(stage, against, make, sizes, repeats=3):
     "Rows of one curve, its sizes timed in turns."
     seconds, _ = in_turns([make(size) for size in sizes], repeats)
     medians = np.median(seconds, axis=0)
-    return [dict(zip(COLUMNS, (stage, against, size, median, spread(column), len(seconds), exponent(sizes, medians)))) for size, median, column in zip(sizes, medians, seconds.T)]
+    power = exponent(sizes, medians)
+    def row(size, median, column):
+        return dict(zip(COLUMNS, (stage, against, size, median, spread(column), len(seconds), power)))
+    return [row(*measured) for measured in zip(sizes, medians, seconds.T)]
 
 
 def jobs(full):

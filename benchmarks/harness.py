@@ -1,4 +1,7 @@
-"""What all benchmarks share: functions timed in turns, one row per comparison, jobs that may fail, and tables that are never half written."""
+"""What all benchmarks share.
+
+Functions timed in turns, one row per comparison, jobs that may fail, and tables that are never half written.
+"""
 import gc
 import sys
 import traceback
@@ -41,14 +44,18 @@ def in_turns(
     repeats: int = 5, # rounds; at most two when a single call takes longer than a minute
     counts=(), # numbers of functions that compile nothing, so that a first call that takes long counts
 ): # seconds, rounds × functions, and what each function returned last
-    "Call functions one after the other, forwards and backwards by turns, so that a machine that slows down slows all of them down."
+    """Call functions one after the other, forwards and backwards by turns.
+
+    So a machine that slows down slows all of them down.
+    """
     done, waited = map(list, zip(*map(waiting, functions))) # may compile
     kept = {i for i in counts if waited[i] > LONG}
     if max(waited) > VERY_LONG: repeats = min(repeats, 2)
     seconds = np.empty((repeats, len(functions)))
     for turn in range(repeats):
         for i in range(len(functions))[::(-1)**turn]:
-            if turn or i not in kept: done[i] = timed(functions[i], calls=max(1, round(SHORT/max(done[i].seconds, 1e-9))))
+            calls = max(1, round(SHORT/max(done[i].seconds, 1e-9)))
+            if turn or i not in kept: done[i] = timed(functions[i], calls=calls)
             seconds[turn, i] = done[i].seconds
     return seconds, [result for _, result in done]
 
@@ -61,11 +68,23 @@ def side_by_side(
     peer,
     repeats: int = 5, # rounds
 ): # what the table says about the two times, and both results
-    "Time two functions in turns. The ratio is that of the medians; its ends are the smallest and the largest ratio within one round."
+    """Time two functions in turns.
+
+    The ratio is that of the medians; its ends are the smallest and the largest ratio within one round.
+    """
     seconds, (mine, theirs) = in_turns([ours, peer], repeats, counts=[1])
     (ours_s, peer_s), ratios = np.median(seconds, axis=0), seconds[:, 1]/seconds[:, 0]
-    return dict(ours_s=ours_s, ours_spread=spread(seconds[:, 0]), peer_s=peer_s, peer_spread=spread(seconds[:, 1]), ratio=peer_s/ours_s,
-                ratio_low=ratios.min(), ratio_high=ratios.max(), repeats=len(seconds)), mine, theirs
+    times = {
+        "ours_s": ours_s,
+        "ours_spread": spread(seconds[:, 0]),
+        "peer_s": peer_s,
+        "peer_spread": spread(seconds[:, 1]),
+        "ratio": peer_s/ours_s,
+        "ratio_low": ratios.min(),
+        "ratio_high": ratios.max(),
+        "repeats": len(seconds),
+    }
+    return times, mine, theirs
 
 
 def compare(
@@ -85,7 +104,11 @@ def say(*words): print(*words, file=sys.stderr, flush=True)
 
 
 def results(jobs, failed):
-    "What each job returns. A job whose packages are not installed is skipped; one that fails says why, and is counted in the list `failed`. Neither keeps the others from running."
+    """What each job returns.
+
+    A job whose packages are not installed is skipped; one that fails says why, and is counted in the list `failed`.
+    Neither keeps the others from running.
+    """
     for job in jobs:
         try: result = job()
         except ImportError as error: say("skipped:", error)
@@ -105,4 +128,6 @@ def apart(mine, theirs):
     return float(np.max(np.abs(np.asarray(mine) - theirs))/np.max(np.abs(theirs)))
 
 
-def write(table, file): write_atomically(file, lambda file: file.write(table.to_csv(index=False, float_format="%.4g").encode()))
+def write(table, file):
+    text = table.to_csv(index=False, float_format="%.4g")
+    write_atomically(file, lambda file: file.write(text.encode()))

@@ -4,23 +4,41 @@ import numpy as np
 from ubic.recipes import paper_terms
 from ubic.terms import candidates
 
-REACTION = [lambda u: u, lambda u: u**3, lambda u, v: u*v**2, lambda u, v: u**2*v] # of the paper's systems in two and three dimensions
+REACTION = [ # of the paper's systems in two and three dimensions
+    lambda u: u,
+    lambda u: u**3,
+    lambda u, v: u*v**2,
+    lambda u, v: u**2*v,
+]
 
 
 def terms(ds, derivative_order):
     "Our names for the columns of `boxes`."
-    return candidates(derivative_order=derivative_order) if list(ds.data_vars) == ["u"] else paper_terms["gray_scott" if "z" in ds.dims else "reaction_diffusion"]
+    if list(ds.data_vars) == ["u"]: return candidates(derivative_order=derivative_order)
+    return paper_terms["gray_scott" if "z" in ds.dims else "reaction_diffusion"]
 
 
 def boxes(ds, rows, derivative_order=2, p=4, share=None):
-    "Its weak library with the candidates of the paper; `share` is the half-width of a box in parts of each axis, None for its default."
+    """Its weak library with the candidates of the paper.
+
+    `share` is the half-width of a box in parts of each axis, None for its default.
+    """
     import pysindy as ps
     np.random.seed(0) # PySINDy draws its boxes from the global generator
     axes = [ds[dim].values for dim in ds.dims]
-    functions = ps.PolynomialLibrary(degree=2, include_bias=False) if list(ds.data_vars) == ["u"] else ps.CustomLibrary(library_functions=REACTION)
+    if list(ds.data_vars) == ["u"]: functions = ps.PolynomialLibrary(degree=2, include_bias=False)
+    else: functions = ps.CustomLibrary(library_functions=REACTION)
     cube = "z" in ds.dims # the paper has a constant and no products there
-    return ps.WeakPDELibrary(function_library=functions, derivative_order=derivative_order, spatiotemporal_grid=np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1),
-                             K=rows, p=p, H_xt=share and [share*np.ptp(axis) for axis in axes], include_interaction=not cube, include_bias=cube)
+    return ps.WeakPDELibrary(
+        function_library=functions,
+        derivative_order=derivative_order,
+        spatiotemporal_grid=np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1),
+        K=rows,
+        p=p,
+        H_xt=share and [share*np.ptp(axis) for axis in axes],
+        include_interaction=not cube,
+        include_bias=cube,
+    )
 
 
 def stacked(ds): return np.stack([ds[name].values for name in ds.data_vars], axis=-1)
@@ -30,13 +48,17 @@ def matrix(ds, rows, **settings):
     "Candidates, and the first target."
     import pysindy as ps
     library, dims = boxes(ds, rows, **settings), len(ds.dims)
-    data = ps.AxesArray(stacked(ds), {"ax_spatial": list(range(dims - 1)), "ax_time": dims - 1, "ax_coord": dims})
+    axes = {"ax_spatial": list(range(dims - 1)), "ax_time": dims - 1, "ax_coord": dims}
+    data = ps.AxesArray(stacked(ds), axes)
     return np.asarray(library.fit(data).transform(data)), library.convert_u_dot_integral(np.asarray(data))[:, 0]
 
 
 def road(ds, rows, threshold, derivative_order=2, **settings):
     "The usual script: weak library, sequentially thresholded least squares; unknown → {term: coefficient}."
     import pysindy as ps
-    model = ps.SINDy(feature_library=boxes(ds, rows, derivative_order, **settings), optimizer=ps.STLSQ(threshold=threshold, alpha=1e-12))
+    library = boxes(ds, rows, derivative_order, **settings)
+    model = ps.SINDy(feature_library=library, optimizer=ps.STLSQ(threshold=threshold, alpha=1e-12))
     model.fit(stacked(ds), t=ds.t.values, feature_names=list(ds.data_vars))
-    return {name: {str(term): c for term, c in zip(terms(ds, derivative_order), row) if c} for name, row in zip(ds.data_vars, model.coefficients())}
+    names = list(map(str, terms(ds, derivative_order)))
+    def equation(row): return {term: c for term, c in zip(names, row) if c}
+    return {name: equation(row) for name, row in zip(ds.data_vars, model.coefficients())}

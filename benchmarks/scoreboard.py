@@ -1,10 +1,12 @@
-"""Fourteen PDEs that are not in the paper, four noise levels, three seeds, one setting for all: how often is the true PDE chosen?
+"""Fourteen PDEs that are not in the paper, four noise levels, three seeds, one setting for all: how often is one found?
 
 usage: python -m benchmarks.scoreboard [--again] [--fresh]
 
-Writes benchmarks/scoreboard.csv, one row per run, and goes on where an interrupted run of the same package has stopped; --again starts anew. With --fresh the fields start from other random
-waves, the noise from other seeds, and the file is scoreboard_fresh.csv: runs that no decision about the package has seen. No setting looks at the name of the PDE:
-fields tell their unknowns and what is known beforehand (a potential), and nothing else."""
+Writes benchmarks/scoreboard.csv, one row per run, and goes on where an interrupted run of the same package has stopped;
+--again starts anew. With --fresh the fields start from other random waves, the noise from other seeds, and the file is
+scoreboard_fresh.csv: runs that no decision about the package has seen. No setting looks at the name of the PDE: fields
+tell their unknowns and what is known beforehand (a potential), and nothing else.
+"""
 import argparse
 import hashlib
 import json
@@ -27,14 +29,18 @@ from ubic.files import write_atomically
 
 HERE = pathlib.Path(__file__).parent
 NOISE = 1, 10, 30, 50
-SETS = {False: ("scoreboard.csv", 11, (0, 1, 2)), True: ("scoreboard_fresh.csv", 13, (20, 21, 22))} # file, seed of the fields, seeds of the noise
+SETS = { # whether they are fresh: file, seed of the fields, seeds of the noise
+    False: ("scoreboard.csv", 11, (0, 1, 2)),
+    True: ("scoreboard_fresh.csv", 13, (20, 21, 22)),
+}
 POWER, SIZE = 3, 8
 
 
 def random_waves(rng, length, modes, amplitude, offset=0.0, points=256):
     "A periodic start made of a few random waves."
     x = np.arange(points)*length/points
-    u = sum(rng.normal()*np.cos(2*np.pi*k*x/length + rng.uniform(0, 2*np.pi))/np.sqrt(k) for k in range(1, modes + 1))
+    def wave(k): return rng.normal()*np.cos(2*np.pi*k*x/length + rng.uniform(0, 2*np.pi))/np.sqrt(k)
+    u = sum(wave(k) for k in range(1, modes + 1))
     return xr.Dataset({"u": ("x", offset + amplitude*u/np.abs(u).max())}, {"x": x})
 
 
@@ -72,7 +78,8 @@ def schroedinger(rng, points=200, length=16.0):
     q = 2*np.pi*np.fft.fftfreq(points, length/points)
     kinetic = np.real(np.fft.ifft(np.diag(q**2/2) @ np.fft.fft(np.eye(points), axis=0), axis=0))
     energy, modes = eigh(kinetic + np.diag(V))
-    start = sum((rng.normal() + 1j*rng.normal())/np.sqrt(k)*np.exp(2j*np.pi*k*s*x/length) for k in range(1, 6) for s in (1, -1))
+    def wave(k, s): return (rng.normal() + 1j*rng.normal())/np.sqrt(k)*np.exp(2j*np.pi*k*s*x/length)
+    start = sum(wave(k, s) for k in range(1, 6) for s in (1, -1))
     psi = modes @ (np.exp(-1j*np.outer(energy, t))*(modes.T @ start)[:, None])
     psi /= np.abs(psi).max()
     return as_field({"u": psi.real, "v": psi.imag, "V": np.repeat(V[:, None], len(t), 1)}, x=x, t=t)
@@ -81,7 +88,9 @@ def schroedinger(rng, points=200, length=16.0):
 def cases(seed=11):
     "Name, field and the true PDE: unknown with time derivative → term → coefficient."
     rng = np.random.default_rng(seed)
-    def simulated(pde, start, end, frames): return ubic.simulate(pde, start, np.linspace(0, end, frames)), {f"{name}_t": terms for name, terms in pde.items()}
+    def simulated(pde, start, end, frames):
+        truth = {f"{name}_t": terms for name, terms in pde.items()}
+        return ubic.simulate(pde, start, np.linspace(0, end, frames)), truth
     yield "heat", *simulated({"u": {"u_xx": 0.3}}, random_waves(rng, 20, 12, 1), 6, 121)
     yield "advection-diffusion", *simulated({"u": {"u_x": -1, "u_xx": 0.1}}, random_waves(rng, 20, 12, 1), 6, 121)
     yield "Fisher-KPP", *simulated({"u": {"u": 1, "u^2": -1, "u_xx": 0.3}}, random_waves(rng, 40, 10, 0.3, 0.4), 5, 151)
@@ -94,24 +103,32 @@ def cases(seed=11):
     x, t = np.linspace(0, 20, 201), np.linspace(0, 1.3, 160)
     yield "inviscid Burgers", as_field(before_the_shock(x, t), x=x, t=t), {"u_t": {"(u^2)_x": -0.5}}
     waves = random_waves(rng, 20, 4, 1).assign(v=random_waves(rng, 20, 4, 1).u)
-    yield "nonlinear Schroedinger", *simulated({"u": {"v_xx": -0.5, "u^2*v": -1, "v^3": -1}, "v": {"u_xx": 0.5, "u^3": 1, "u*v^2": 1}}, waves, 5, 201)
+    light = {"u": {"v_xx": -0.5, "u^2*v": -1, "v^3": -1}, "v": {"u_xx": 0.5, "u^3": 1, "u*v^2": 1}}
+    yield "nonlinear Schroedinger", *simulated(light, waves, 5, 201)
     yield "wave", standing(rng, lambda q: 1.5*q), {"u_tt": {"u_xx": 2.25}}
     yield "Klein-Gordon", standing(rng, lambda q: np.sqrt(q**2 + 2)), {"u_tt": {"u_xx": 1, "u": -2}}
     yield "beam", standing(rng, lambda q: 0.3*q**2), {"u_tt": {"u_xxxx": -0.09}}
-    plane = xr.Dataset({"u": (("x", "y"), 1 + 0.9*np.add.outer(random_waves(rng, 10, 4, 0.5, points=64).u.values, random_waves(rng, 10, 4, 0.5, points=64).u.values))}, {"x": np.arange(64)*10/64, "y": np.arange(64)*10/64})
+    one, other = (random_waves(rng, 10, 4, 0.5, points=64) for _ in range(2))
+    x = np.arange(64)*10/64
+    plane = xr.Dataset({"u": (("x", "y"), 1 + 0.9*np.add.outer(one.u.values, other.u.values))}, {"x": x, "y": x})
     yield "porous medium, plane", *simulated({"u": {"(u^2)_xx": 1, "(u^2)_yy": 1}}, plane, 0.6, 61)
-    yield "Schroedinger, potential", schroedinger(rng).assign_attrs(known=json.dumps(["V"])), {"u_t": {"v_xx": -0.5, "V*v": 1}, "v_t": {"u_xx": 0.5, "V*u": -1}}
+    held = schroedinger(rng).assign_attrs(known=json.dumps(["V"]))
+    yield "Schroedinger, potential", held, {"u_t": {"v_xx": -0.5, "V*v": 1}, "v_t": {"u_xx": 0.5, "V*u": -1}}
 
 
 def right(terms, truth): return {str(term) for term in terms} == set(truth)
 
 
 def peers(system):
-    "Terms chosen by the optimizers of PySINDy for several values of the constant each of them asks for, with columns and target scaled to one."
+    """Terms chosen by the optimizers of PySINDy for several values of the constant each of them asks for.
+
+    Columns and target are scaled to one.
+    """
     import pysindy
     X, y = system.X/system.scale[:-1], system.y[:, None]/system.scale[-1]
     optimizers = {f"STLSQ, {value}": pysindy.STLSQ(threshold=value) for value in (0.02, 0.05, 0.1, 0.2)}
-    for kind in (pysindy.SSR, pysindy.FROLS): optimizers |= {f"{kind.__name__}, {value}": kind(kappa=value) for value in (1e-4, 1e-3, 1e-2, 1e-1)}
+    for kind in (pysindy.SSR, pysindy.FROLS):
+        optimizers |= {f"{kind.__name__}, {value}": kind(kappa=value) for value in (1e-4, 1e-3, 1e-2, 1e-1)}
     optimizers |= {f"MIOSR, {value}": pysindy.MIOSR(target_sparsity=value) for value in (1, 2, 3)}
     for name, optimizer in optimizers.items():
         try: coef = np.ravel(optimizer.fit(X, y).coef_)
@@ -134,53 +151,84 @@ def on_the_path(system):
 
 def others(field, pde, known):
     "Whether the other ways find all equations of a PDE; they are told the order in time."
-    order = 4 if len(field.dims) == 2 else 2
+    settings = {"derivative_order": 4 if len(field.dims) == 2 else 2, "power": POWER, "fluxes": True, "rows": 4000}
     found = {}
     for left, truth in pde.items():
         name, time_order = left.split("_")[0], left.count("t")
-        system = ubic.library.weak(field, name, derivative_order=order, power=POWER, fluxes=True, known=known, time_order=time_order, rows=4000)
+        system = ubic.library.weak(field, name, known=known, time_order=time_order, **settings)
         for method, terms in [*on_the_path(system), *peers(system)]:
             hit = any(right(each, truth) for each in terms) if method == "path" else right(terms, truth)
             found[method] = found.get(method, True) and hit
     return found
 
 
+def errors_of(selection, truth):
+    "How far each coefficient is off, in percent."
+    return [abs(c/truth[str(term)] - 1)*100 for term, c in zip(selection.terms, selection.coef)]
+
+
 def run(field, pde, noise, seed):
     "One row of the table."
-    noisy, known = field.copy(), json.loads(field.attrs.get("known", "[]"))
-    noisy = noisy.assign(ubic.add_noise(field.drop_vars(known), noise, seed=seed).data_vars) # what is known is known exactly
+    known = json.loads(field.attrs.get("known", "[]"))
+    measured = ubic.add_noise(field.drop_vars(known), noise, seed=seed)
+    noisy = field.copy().assign(measured.data_vars) # what is known is known exactly
     start = time.perf_counter()
     found = ubic.discover(noisy, power=POWER, fluxes=True, known=known, max_size=SIZE)
     seconds = time.perf_counter() - start
     chosen = {selection.path.system.target: selection for selection in found.values()}
     hit = set(chosen) == set(pde) and all(right(chosen[left].terms, truth) for left, truth in pde.items())
-    errors = [abs(c/truth[str(term)] - 1)*100 for left, truth in pde.items() for term, c in zip(chosen[left].terms, chosen[left].coef)] if hit else [np.nan]
+    errors = [np.nan]
+    if hit:
+        pairs = [(chosen[left], truth) for left, truth in pde.items()]
+        errors = [error for selection, truth in pairs for error in errors_of(selection, truth)]
     told = "; ".join(str(selection.equation) for selection in found.values())
     verdict = max((selection.verdict for selection in found.values()), key=["clear", "fragile", "ambiguous"].index)
-    return {"ubic": hit, "error": float(np.mean(errors)), "seconds": round(seconds, 1), "verdict": str(verdict), "reasons": "; ".join(verdict.reasons), "equation": told, **others(noisy, pde, known)}
+    return {
+        "ubic": hit,
+        "error": float(np.mean(errors)),
+        "seconds": round(seconds, 1),
+        "verdict": str(verdict),
+        "reasons": "; ".join(verdict.reasons),
+        "equation": told,
+        **others(noisy, pde, known),
+    }
 
 
 def job(name, field, pde, noise, seed):
-    with warnings.catch_warnings(action="ignore"): return {"pde": name, "noise": noise, "seed": seed, **run(field, pde, noise, seed)}
+    with warnings.catch_warnings(action="ignore"):
+        return {"pde": name, "noise": noise, "seed": seed, **run(field, pde, noise, seed)}
 
 
-def keep(rows, file): write_atomically(file, lambda file: file.write(pd.DataFrame(rows).sort_values(["pde", "noise", "seed"]).to_csv(index=False).encode()))
+def keep(rows, file):
+    table = pd.DataFrame(rows).sort_values(["pde", "noise", "seed"])
+    write_atomically(file, lambda file: file.write(table.to_csv(index=False).encode()))
 
 
 def version():
     "A digest of the package: runs of another one do not count."
-    return hashlib.sha256(b"".join(module.read_bytes() for module in sorted(pathlib.Path(ubic.__file__).parent.glob("*.py")))).hexdigest()[:12]
+    modules = sorted(pathlib.Path(ubic.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(module.read_bytes() for module in modules)).hexdigest()[:12]
+
+
+def kept(file, package):
+    "The rows of earlier runs of the same package."
+    if not file.exists(): return []
+    rows = pd.read_csv(file, dtype={"package": str}).to_dict("records")
+    return [row for row in rows if row.get("package") == package]
 
 
 def main(again=False, fresh=False, workers=2, only=None) -> pd.DataFrame:
     name, fields, seeds = SETS[fresh]
     file = HERE/name
     package = version()
-    rows = [] if again or not file.exists() else [row for row in pd.read_csv(file, dtype={"package": str}).to_dict("records") if row.get("package") == package]
+    rows = [] if again else kept(file, package)
     done = {(row["pde"], row["noise"], row["seed"]) for row in rows}
-    jobs = [(name, field, pde, noise, seed) for name, field, pde in cases(fields) for noise in NOISE for seed in seeds if (name, noise, seed) not in done and only in (None, name)]
+    wanted = [case for case in cases(fields) if only in (None, case[0])]
+    runs = [(*case, noise, seed) for case in wanted for noise in NOISE for seed in seeds]
+    jobs = [(name, *rest) for name, *rest in runs if (name, *rest[-2:]) not in done]
     with ProcessPoolExecutor(workers) as pool:
-        for future in tqdm(as_completed([pool.submit(job, *each) for each in jobs]), total=len(jobs), desc="runs"):
+        futures = [pool.submit(job, *each) for each in jobs]
+        for future in tqdm(as_completed(futures), total=len(jobs), desc="runs"):
             rows.append({**future.result(), "package": package})
             keep(rows, file)
     return pd.DataFrame(rows)
@@ -193,4 +241,5 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--only", help="one PDE")
     table = main(**vars(parser.parse_args()))
-    print(table.drop(columns=["noise", "seed", "error", "seconds", "equation", "verdict", "reasons", "package"]).groupby("pde").mean().round(2).to_string())
+    told = ["noise", "seed", "error", "seconds", "equation", "verdict", "reasons", "package"]
+    print(table.drop(columns=told).groupby("pde").mean().round(2).to_string())

@@ -1,6 +1,9 @@
-"""How often is the true PDE chosen on ten PDEs that are not in the paper, for several thresholds?  usage: python -m benchmarks.threshold
+"""How often is the true PDE chosen on ten PDEs that are not in the paper, for several thresholds?
 
-Writes benchmarks/threshold.csv, one row per run; the chapter on the criterion shows it."""
+usage: python -m benchmarks.threshold
+
+Writes benchmarks/threshold.csv, one row per run; the chapter on the criterion shows it.
+"""
 import pathlib
 import warnings
 
@@ -24,7 +27,8 @@ def cases():
     yield "Fisher", {"u": 1, "u^2": -1, "u_xx": 0.3}, random_waves(rng, 40, 10, 0.3, 0.4), np.linspace(0, 5, 151), 2
     yield "modified Burgers", {"u^2*u_x": -1, "u_xx": 0.1}, random_waves(rng, 20, 8, 1.3), np.linspace(0, 6, 151), 2
     yield "other Burgers", {"u*u_x": -0.7, "u_xx": 0.2}, random_waves(rng, 25, 8, 2), np.linspace(0, 8, 151), 2
-    yield "KdV-Burgers", {"u*u_x": -1, "u_xxx": -0.3, "u_xx": 0.05}, random_waves(rng, 25, 6, 2), np.linspace(0, 6, 201), 4
+    damped_kdv = {"u*u_x": -1, "u_xxx": -0.3, "u_xx": 0.05}
+    yield "KdV-Burgers", damped_kdv, random_waves(rng, 25, 6, 2), np.linspace(0, 6, 201), 4
     yield "other KdV", {"u*u_x": -1, "u_xxx": -0.5}, random_waves(rng, 30, 5, 2), np.linspace(0, 8, 201), 4
     yield "dispersion", {"u_xxx": -0.4, "u_x": -0.5}, random_waves(rng, 25, 7, 2), np.linspace(0, 8, 201), 4
     yield "other KS", {"u*u_x": -1, "u_xx": -1, "u_xxxx": -1}, random_waves(rng, 64, 20, 2), np.linspace(0, 50, 251), 4
@@ -36,8 +40,11 @@ def scores(path, pde):
     def right(k): return set(map(str, path.terms(k))) == set(pde)
     found = {f"unit-free, {tau0}": right(ubic.select(path, tau0=tau0).k) for tau0 in THRESHOLDS}
     plain = ubic.select(path, n_eff=None)
-    return found | {"paper, 0.02": right(ubic.select(path, mode="paper").k), "BIC": right(int(plain.bic.argmin())),
-                    "on the path": any(right(k) for k in range(len(path.supports)))}
+    return found | {
+        "paper, 0.02": right(ubic.select(path, mode="paper").k),
+        "BIC": right(int(plain.bic.argmin())),
+        "on the path": any(right(k) for k in range(len(path.supports))),
+    }
 
 
 def main() -> pd.DataFrame:
@@ -46,7 +53,8 @@ def main() -> pd.DataFrame:
         field = ubic.simulate(pde, start, t)
         for noise in (5, 20, 50, 100):
             for seed in range(3):
-                path = ubic.best_subsets(ubic.library.weak(ubic.add_noise(field, noise, seed=seed), derivative_order=order))
+                noisy = ubic.add_noise(field, noise, seed=seed)
+                path = ubic.best_subsets(ubic.library.weak(noisy, derivative_order=order))
                 rows.append({"pde": name, "noise": noise, "seed": seed, **scores(path, pde)})
     table = pd.DataFrame(rows)
     write_atomically(FILE, lambda file: file.write(table.to_csv(index=False).encode()))
@@ -54,4 +62,5 @@ def main() -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    with warnings.catch_warnings(action="ignore"): print(main().drop(columns=["pde", "noise", "seed"]).sum().to_string())
+    with warnings.catch_warnings(action="ignore"):
+        print(main().drop(columns=["pde", "noise", "seed"]).sum().to_string())

@@ -13,10 +13,16 @@ from pathlib import Path
 
 from websocket import create_connection
 
-FLAGS = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --remote-debugging-port=0".split()
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage --hide-scrollbars --remote-debugging-port=0"
+).split()
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+MATHJAX_STARTED = "!!(window.MathJax && MathJax.startup && MathJax.startup.promise)"
 
 
-def find_chromium(): return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+def find_chromium(): return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -34,30 +40,40 @@ class Browser:
     "One page of a fresh browser; what it asked for and what it complained about are kept."
     def __init__(self, seconds=60):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.process = subprocess.Popen([find_chromium(), *FLAGS, f"--user-data-dir={self.profile.name}", "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [find_chromium(), *FLAGS, f"--user-data-dir={self.profile.name}", "about:blank"]
+        self.process = subprocess.Popen(command, **QUIET)
         self.numbers, self.seconds = itertools.count(1), seconds
         pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{self._port()}/json/list", timeout=seconds))
-        self.socket = create_connection(next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page"), suppress_origin=True, timeout=seconds)
+        address = next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page")
+        self.socket = create_connection(address, suppress_origin=True, timeout=seconds)
         for domain in ("Page", "Runtime", "Network", "Log"): self.call(f"{domain}.enable")
 
     def _port(self):
+        "The port that the browser listens on, once it has said so."
         port = Path(self.profile.name) / "DevToolsActivePort"
         end = time.monotonic() + self.seconds
         while not (port.exists() and port.read_text()):
-            if self.process.poll() is not None or time.monotonic() > end: raise RuntimeError("the browser did not start")
+            gone = self.process.poll() is not None
+            if gone or time.monotonic() > end: raise RuntimeError("the browser did not start")
             time.sleep(0.05)
         return port.read_text().split()[0]
 
     def _receive(self):
+        "The next message of the browser; what it says about the page is kept."
         message = json.loads(self.socket.recv())
         if "method" in message: self._note(message["method"], message["params"])
         return message
 
     def _note(self, method, said):
+        "Keep what a message says about requests and complaints."
         if method == "Network.requestWillBeSent": self.requests.append(said["request"]["url"])
-        if method == "Runtime.exceptionThrown": self.complaints.append(said["exceptionDetails"].get("exception", {}).get("description", said["exceptionDetails"]["text"]))
-        if method == "Runtime.consoleAPICalled" and said["type"] in ("error", "assert"): self.complaints.append(str(said["args"]))
-        if method == "Log.entryAdded" and said["entry"]["level"] == "error": self.complaints.append(f"{said['entry']['text']} {said['entry'].get('url', '')}")
+        if method == "Runtime.exceptionThrown":
+            told = said["exceptionDetails"]
+            self.complaints.append(told.get("exception", {}).get("description", told["text"]))
+        if method == "Runtime.consoleAPICalled" and said["type"] in ("error", "assert"):
+            self.complaints.append(str(said["args"]))
+        if method == "Log.entryAdded" and said["entry"]["level"] == "error":
+            self.complaints.append(f"{said['entry']['text']} {said['entry'].get('url', '')}")
 
     requests, complaints = [], []
 
@@ -85,11 +101,13 @@ class Browser:
     def open(self, address, width=1280, height=900, dark=False):
         "Load a page in a window of a given size and wait until it and its formulas are complete."
         self.requests, self.complaints = [], []
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setDeviceMetricsOverride", **size)
+        self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call("Page.navigate", url=address)
         self.wait(f"location.href.startsWith({json.dumps(address)}) && document.readyState == 'complete'")
-        self.wait("!document.querySelector('script[src*=mathjax]') || !!(window.MathJax && MathJax.startup && MathJax.startup.promise)")
+        self.wait(f"!document.querySelector('script[src*=mathjax]') || {MATHJAX_STARTED}")
         self.ask("window.MathJax && MathJax.startup ? MathJax.startup.promise.then(() => true) : true")
 
     def close(self):

@@ -17,7 +17,8 @@ def assert_same(one, other):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
         if one.dtype.hasobject: assert_same(one.ravel().tolist(), other.ravel().tolist())
         else: assert one.tobytes() == other.tobytes()
-    elif isinstance(one, float) and not isinstance(one, np.generic): assert struct.pack("d", one) == struct.pack("d", other)
+    elif isinstance(one, float) and not isinstance(one, np.generic):
+        assert struct.pack("d", one) == struct.pack("d", other)
     elif isinstance(one, np.generic): assert one.tobytes() == other.tobytes()
     elif isinstance(one, (list, tuple)):
         assert len(one) == len(other)
@@ -30,12 +31,28 @@ def assert_same(one, other):
     elif isinstance(one, xr.Dataset):
         xr.testing.assert_identical(one, other)
         for name in one.variables: assert_same(one[name].values, other[name].values)
-    elif type(one).__name__ == "InferenceData": assert_same({group: one[group] for group in one.groups()}, {group: other[group] for group in other.groups()})
+    elif type(one).__name__ == "InferenceData":
+        a, b = ({group: each[group] for group in each.groups()} for each in (one, other))
+        assert_same(a, b)
     elif isinstance(one, LinearSystem): assert_same(vars_of(one), vars_of(other))
-    elif isinstance(one, ubic.Discovery): assert_same([one.selections, one.field, one.used, one.validation], [other.selections, other.field, other.used, other.validation])
+    elif isinstance(one, ubic.Discovery): assert_same(parts_of(one), parts_of(other))
     elif is_dataclass(one):
         for field in fields(one): assert_same(getattr(one, field.name), getattr(other, field.name))
     else: assert one == other
 
 
-def vars_of(system): return [system.R, system.n, system.terms, system.target, system.n_eff, system._rows, system.dependent, system.unit, system.scale]
+def vars_of(system):
+    return [
+        system.R,
+        system.n,
+        system.terms,
+        system.target,
+        system.n_eff,
+        system._rows,
+        system.dependent,
+        system.unit,
+        system.scale,
+    ]
+
+
+def parts_of(found): return [found.selections, found.field, found.used, found.validation]

@@ -145,11 +145,17 @@ def attached():
                     if isinstance(each, ast.Attribute): yield f"{room}:{node.lineno} {ast.unparse(each)}"
 
 
+def beside():
+    "The Python files beside the package, by their paths."
+    files = [path for folder in ("tests", "tools", "benchmarks") for path in sorted((ROOT / folder).rglob("*.py"))]
+    return {path.relative_to(ROOT).as_posix(): path for path in files}
+
+
 def wide():
-    "Lines of more than 120 columns."
-    for room, path in rooms().items():
+    "Lines of more than 120 columns, in tests, tools and benchmarks too."
+    for place, path in (rooms() | beside()).items():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if len(line) > 120 and not line.startswith("__all__"): yield f"{room}:{number} ({len(line)})"
+            if len(line) > 120 and not line.startswith("__all__"): yield f"{place}:{number} ({len(line)})"
 
 
 def functions():

@@ -14,14 +14,18 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import shape
 
-NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if not any(part[0] in "._" for part in path.relative_to(ROOT).parts))
+def visible(path): return not any(part[0] in "._" for part in path.relative_to(ROOT).parts)
+
+
+NOTEBOOKS = sorted(path for path in (ROOT / "nbs").rglob("*.ipynb") if visible(path))
 HOME_FOLDER = re.compile(r"(?<![\w.])(/home/\w|/Users/\w|/root\b|[A-Z]:\\Users\\)")
 AUTHORING_MACHINE = re.compile(r"(?<![\w.])/(root|work)/|/tmp/(author\b|ipykernel)")
 
 
 def run(*command, cwd=ROOT, **environment):
     "Run a command quietly; fail with everything it said."
-    done = subprocess.run([str(part) for part in command], cwd=cwd, env=os.environ | environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    quiet = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=os.environ | environment, **quiet)
     assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -32,7 +36,10 @@ def tool(name): return Path(sys.executable).with_name(name)
 def name(path): return str(path.relative_to(ROOT / "nbs").with_suffix(""))
 
 
-def modules(package): return {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
+def modules(package):
+    "The text of each module of a package, by its place in it."
+    paths = sorted(package.rglob("*.py"))
+    return {str(path.relative_to(package)): path.read_text(encoding="utf-8") for path in paths}
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +62,24 @@ def test_package_is_what_the_notebooks_export(copy):
 
 def test_notebooks_are_clean(copy):
     run(tool("nbdev_clean"), cwd=copy)
-    changed = [name(path) for path in NOTEBOOKS if path.read_bytes() != (copy / path.relative_to(ROOT)).read_bytes()]
+    fresh = {path: copy / path.relative_to(ROOT) for path in NOTEBOOKS}
+    changed = [name(path) for path in NOTEBOOKS if path.read_bytes() != fresh[path].read_bytes()]
     assert changed == [], "`make export` cleans the notebooks"
+
+
+def is_picture(kind): return kind.startswith("image/")
+
+
+def as_text(value):
+    "One representation of an output as text."
+    if isinstance(value, str): return value
+    return json.dumps(value) if isinstance(value, dict) else "".join(value)
 
 
 def texts(output):
     "All the text of one output, pictures left out."
-    values = [output.get("text", "")] + [value for kind, value in output.get("data", {}).items() if not kind.startswith("image/")]
-    return "\n".join(value if isinstance(value, str) else json.dumps(value) if isinstance(value, dict) else "".join(value) for value in values)
+    shown = [value for kind, value in output.get("data", {}).items() if not is_picture(kind)]
+    return "\n".join(map(as_text, [output.get("text", ""), *shown]))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
@@ -75,22 +92,30 @@ def test_outputs_are_fit_to_print(path):
             assert not HOME_FOLDER.search(shown), f"a path of one machine is shown below:\n{source}"
 
 
-def captions(source): return [yaml.safe_load(line)["fig-cap"] for line in re.findall(r"^#\|\s*(fig-cap:.*)", source, re.MULTILINE)]
+def captions(source):
+    "What a cell says about its figures."
+    lines = re.findall(r"^#\|\s*(fig-cap:.*)", source, re.MULTILINE)
+    return [yaml.safe_load(line)["fig-cap"] for line in lines]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
 def test_every_figure_has_a_caption(path):
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
-        pictures = [output for output in cell.get("outputs", []) if any(kind.startswith("image/") for kind in output.get("data", {}))]
-        if cell["cell_type"] == "code": assert len(captions(source)) == len(pictures) <= 1, f"one cell, one figure, one `#| fig-cap: …`:\n{source}"
-        for caption in captions(source): assert isinstance(caption, str) and caption.endswith(".") and len(caption) > 20, f"not a sentence: {caption}"
+        pictures = [output for output in cell.get("outputs", []) if any(map(is_picture, output.get("data", {})))]
+        rule = f"one cell, one figure, one `#| fig-cap: …`:\n{source}"
+        if cell["cell_type"] == "code": assert len(captions(source)) == len(pictures) <= 1, rule
+        for caption in captions(source):
+            sentence = isinstance(caption, str) and caption.endswith(".") and len(caption) > 20
+            assert sentence, f"not a sentence: {caption}"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
 def test_exported_cells_are_small_and_explained(path):
-    cells, middle, longest, words, shown = shape.measure(json.loads(path.read_text(encoding="utf-8"))["cells"])
-    if cells: assert middle <= 12 and longest <= 40 and words >= 2 and shown, "see Writing a notebook in CONTRIBUTING.md"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    cells, middle, longest, words, shown = shape.measure(cells)
+    literate = middle <= 12 and longest <= 40 and words >= 2 and shown if cells else True
+    assert literate, "see Writing a notebook in CONTRIBUTING.md"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
@@ -100,18 +125,22 @@ def test_notebook_runs(path):
 
 def test_every_notebook_shows_a_full_run():
     runs = json.loads((ROOT / "nbs" / "runs.json").read_text(encoding="utf-8"))
-    assert sorted(runs) == sorted(path.relative_to(ROOT).as_posix() for path in NOTEBOOKS), "`make paper` runs what is missing"
+    present = sorted(path.relative_to(ROOT).as_posix() for path in NOTEBOOKS)
+    assert sorted(runs) == present, "`make paper` runs what is missing"
 
 
 def test_tables_and_controls_have_the_same_names_in_every_run():
     import nbformat.v4 as make, run_notebooks, uuid
     def saved(name):
         part, control = uuid.uuid4(), uuid.uuid4().hex
-        shown = make.new_output("display_data", data={"text/html": f"<i id='{part}'/><b for='{part}'/>", "text/plain": control})
-        nb = make.new_notebook(cells=[make.new_code_cell("table", id="a", outputs=[shown])], metadata={"widgets": {control: {"layout": f"IPY_MODEL_{control}"}}})
+        data = {"text/html": f"<i id='{part}'/><b for='{part}'/>", "text/plain": control}
+        cell = make.new_code_cell("table", id="a", outputs=[make.new_output("display_data", data=data)])
+        widgets = {control: {"layout": f"IPY_MODEL_{control}"}}
+        nb = make.new_notebook(cells=[cell], metadata={"widgets": widgets})
         nb = run_notebooks.name_parts(nb, Path(name))
         (renamed, state), = nb.metadata.widgets.items()
-        assert renamed != control and nb.cells[0].outputs[0].data["text/plain"] == renamed and state.layout == f"IPY_MODEL_{renamed}"
+        assert renamed != control and state.layout == f"IPY_MODEL_{renamed}"
+        assert nb.cells[0].outputs[0].data["text/plain"] == renamed
         return nb
     first, second = run_notebooks.DRAWN.findall(saved("a.ipynb").cells[0].outputs[0].data["text/html"])
     assert first == second
@@ -124,12 +153,13 @@ def test_made_files_are_in_step(maker):
 
 
 def test_no_mistakes_that_ruff_knows():
-    run(tool("ruff"), "check", "--no-cache", "ubic", "tools")
+    run(tool("ruff"), "check", "--no-cache", "ubic", "tests", "tools", "benchmarks")
 
 
 def test_citation_names_this_version_and_the_paper():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert {"cff-version", "message", "title", "authors"} <= set(citation) and citation["preferred-citation"]["title"].startswith("Adaptive Uncertainty-Guided")
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert citation["preferred-citation"]["title"].startswith("Adaptive Uncertainty-Guided")
     assert f"version = {citation['version']}\n" in (ROOT / "settings.ini").read_text(encoding="utf-8")
 
 
@@ -137,9 +167,11 @@ def project_files():
     "Every file that is, or would be, under version control."
     try: listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
     except (AssertionError, FileNotFoundError): pytest.skip("this copy of the project is not under version control")
-    return [path for entry in listed if entry and (path := ROOT / entry).is_file()]
+    paths = [ROOT / entry for entry in listed if entry]
+    return [path for path in paths if path.is_file()]
 
 
 def test_no_file_names_the_machine_it_was_written_on():
-    named = [str(path.relative_to(ROOT)) for path in project_files() if AUTHORING_MACHINE.search(path.read_text(encoding="utf-8", errors="ignore"))]
+    def names_it(path): return AUTHORING_MACHINE.search(path.read_text(encoding="utf-8", errors="ignore"))
+    named = [str(path.relative_to(ROOT)) for path in project_files() if names_it(path)]
     assert named == []

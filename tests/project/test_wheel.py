@@ -1,4 +1,7 @@
-"The wheel: built from the tracked files and installed alone, it holds the whole package and its data, and every module can be imported from it."
+"""The wheel, built from the tracked files and installed alone.
+
+It holds the whole package and its data, and every module can be imported from it.
+"""
 import csv
 import json
 import os
@@ -19,16 +22,20 @@ pytest.importorskip("pip", reason="nothing installs wheels here")
 
 def pip(*arguments, cwd):
     "Run pip without the network and without what surrounds this process."
-    alone = {name: value for name, value in os.environ.items() if not name.startswith(("COVERAGE", "PIP_", "PYTHONPATH"))}
-    done = subprocess.run([sys.executable, "-m", "pip", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, env=alone | {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull})
+    surrounding = ("COVERAGE", "PIP_", "PYTHONPATH")
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(surrounding)}
+    alone |= {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_CONFIG_FILE": os.devnull}
+    command = [sys.executable, "-m", "pip", *map(str, arguments)]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=alone)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
 @pytest.fixture(scope="module")
 def tracked():
     "What git keeps."
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True) if shutil.which("git") else None
-    if not listed or listed.returncode: pytest.skip("this is no working copy of git")
+    if not shutil.which("git"): pytest.skip("this is no working copy of git")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode: pytest.skip("this is no working copy of git")
     return [name for name in listed.stdout.split("\0") if name]
 
 
@@ -51,7 +58,8 @@ def wheel(source, tmp_path_factory):
 
 
 def test_the_source_archive_holds_all_but_the_tools_of_git(source, tracked, tmp_path):
-    done = subprocess.run([sys.executable, "setup.py", "-q", "sdist", "--dist-dir", tmp_path], cwd=source, capture_output=True, text=True)
+    command = [sys.executable, "setup.py", "-q", "sdist", "--dist-dir", tmp_path]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     archive, = tmp_path.iterdir()
     with tarfile.open(archive) as file: held = {name.partition("/")[2] for name in file.getnames()}
@@ -67,8 +75,10 @@ def installed(wheel, tmp_path_factory):
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel, tracked):
-    with zipfile.ZipFile(wheel) as archive: held = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert held == {name for name in tracked if name.startswith("ubic/")} and {"ubic/__init__.py", "ubic/published.csv", "ubic/py.typed"} <= held
+    with zipfile.ZipFile(wheel) as archive: names = archive.namelist()
+    held = {name for name in names if ".dist-info/" not in name}
+    assert held == {name for name in tracked if name.startswith("ubic/")}
+    assert {"ubic/__init__.py", "ubic/published.csv", "ubic/py.typed"} <= held
 
 
 LOOK = """
@@ -92,25 +102,33 @@ print(json.dumps(told))
 
 @pytest.fixture(scope="module")
 def told(installed, tmp_path_factory):
-    "What a Python says that sees only the wheel and the packages it needs: no folder of its own, no `.pth` file, so no editable installation either."
+    """What a Python says that sees only the wheel and the packages it needs.
+
+    It has no folder of its own and no `.pth` file, so no editable installation either.
+    """
     packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     code = LOOK.format(paths=[str(installed), *packages], folder=str(installed))
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], cwd=tmp_path_factory.mktemp("elsewhere"), capture_output=True, text=True, timeout=300)
+    command, elsewhere = [sys.executable, "-I", "-S", "-c", code], tmp_path_factory.mktemp("elsewhere")
+    done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_every_module_is_imported_from_the_wheel(told, installed, tracked):
     assert Path(told["file"]) == installed / "ubic" / "__init__.py"
-    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in tracked if re.fullmatch(r"ubic/(\w+/)*\w+\.py", name)} - {"ubic"}
+    sources = [name for name in tracked if re.fullmatch(r"ubic/(\w+/)*\w+\.py", name)]
+    modules = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in sources} - {"ubic"}
     assert set(told["modules"]) == modules and len(modules) > 30
     for name, (file, error) in told["modules"].items():
-        if error: assert "pip install" in error and "ubic[" in error, f"{name}: {error}" # an optional package is not there
+        if error: # an optional package is not there
+            assert "pip install" in error and "ubic[" in error, f"{name}: {error}"
         else: assert Path(file).is_relative_to(installed / "ubic"), name
 
 
 def test_data_and_command_come_with_the_wheel(told):
     import ubic
     text = (ROOT / "ubic" / "published.csv").read_text(encoding="utf-8")
-    assert told["csv"] == text and told["numbers"] == len(ubic.recipes.published_numbers()) == len(list(csv.DictReader(text.splitlines())))
-    assert told["version"] == told["metadata"] == ubic.__version__ and told["command"] == "ubic.telling.cli"
+    assert told["csv"] == text
+    assert told["numbers"] == len(ubic.recipes.published_numbers()) == len(list(csv.DictReader(text.splitlines())))
+    assert told["version"] == told["metadata"] == ubic.__version__
+    assert told["command"] == "ubic.telling.cli"

@@ -1,7 +1,8 @@
-"""The same seed gives the same numbers: again, in other processes, with other numbers of threads, with kernels just compiled or kept; and nobody touches the global generators.
+"""The same seed gives the same numbers.
 
-Bytes agree, except where BLAS adds in another order when it has more threads: there TOLERANCE is the largest difference, relative to the largest number.
-This file is also the program that such a process runs.
+Again, in other processes, with other numbers of threads, with kernels just compiled or kept; and nobody touches the
+global generators. Bytes agree, except where BLAS adds in another order when it has more threads: there TOLERANCE is the
+largest difference, relative to the largest number. This file is also the program that such a process runs.
 """
 import os
 import re
@@ -14,8 +15,20 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOLERANCE = {"svd": 1e-12, "weak": 1e-12, "strong": 1e-12, "discover": 1e-12, "discover in a plane": 1e-12, "validate": 1e-9}
-SPIRAL = {"u": {"u": 1, "u^3": -1, "v^3": 1, "u*v^2": -1, "u^2*v": 1, "u_xx": 0.1, "u_yy": 0.1}, "v": {"v": 1, "u^3": -1, "v^3": -1, "u*v^2": -1, "u^2*v": -1, "v_xx": 0.1, "v_yy": 0.1}}
+TOLERANCE = {
+    "svd": 1e-12,
+    "weak": 1e-12,
+    "strong": 1e-12,
+    "discover": 1e-12,
+    "discover in a plane": 1e-12,
+    "validate": 1e-9,
+}
+SPIRAL = {
+    "u": {"u": 1, "u^3": -1, "v^3": 1, "u*v^2": -1, "u^2*v": 1, "u_xx": 0.1, "u_yy": 0.1},
+    "v": {"v": 1, "u^3": -1, "v^3": -1, "u*v^2": -1, "u^2*v": -1, "v_xx": 0.1, "v_yy": 0.1},
+}
+SOLVERS = ("exact", "greedy", "frols", "l0bnb", "two_step")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def noisy():
@@ -27,7 +40,8 @@ def spiral(points=32, frames=11):
     import xarray as xr
     from ubic import datasets, simulate
     x = -10 + 20*np.arange(points)/points
-    return simulate(SPIRAL, xr.Dataset({n: (("x", "y"), u) for n, u in datasets.spiral_start(x[:, None], x).items()}, {"x": x, "y": x}), np.arange(frames)/20)
+    unknowns = {name: (("x", "y"), u) for name, u in datasets.spiral_start(x[:, None], x).items()}
+    return simulate(SPIRAL, xr.Dataset(unknowns, {"x": x, "y": x}), np.arange(frames)/20)
 
 
 def fields():
@@ -39,27 +53,28 @@ def fields():
     yield "spiral", [u.values for u in spiral().data_vars.values()]
     channel = Channel(length=8, height=4, points=(64, 32), step=0.04, radius=0.4, edge=0.2, upstream=2.0)
     yield "wake", list(wake([(channel, 0.4)], np.linspace(1, 4, 7), np.linspace(-1, 1, 5), 3, 0.2))
-    ds = noisy()
-    yield "noise", [ds.u.values]
+    field = noisy()
+    yield "noise", [field.u.values]
     yield "noise in chunks", [ubic.add_noise(datasets.burgers(cache=False).chunk(t=25), 30, seed=0).u.values]
-    yield "ksvd", [ubic.denoise.ksvd(ds).u.values]
-    yield "savgol", [ubic.denoise.savgol(ds, 11).u.values]
-    yield "svd", [ubic.denoise.svd(ds, 10).u.values]
+    yield "ksvd", [ubic.denoise.ksvd(field).u.values]
+    yield "savgol", [ubic.denoise.savgol(field, 11).u.values]
+    yield "svd", [ubic.denoise.svd(field, 10).u.values]
 
 
 def road():
     "From a library to a choice, and how sure it is."
     import ubic
     from ubic import bayes, library
-    ds, rng = noisy(), np.random.default_rng(0)
-    system, drawn = library.weak(ds, derivative_order=3), library.weak(ds, form="pysindy", rows=800, derivative_order=3, seed=1)
+    field, rng = noisy(), np.random.default_rng(0)
+    system = library.weak(field, derivative_order=3)
+    drawn = library.weak(field, form="pysindy", rows=800, derivative_order=3, seed=1)
     yield "weak", [system.R]
     yield "pysindy", [drawn.X, drawn.y]
-    yield "strong", [library.strong(ds).R]
+    yield "strong", [library.strong(field).R]
     X = rng.standard_normal((300, 24))
     many = ubic.best_subsets(ubic.LinearSystem(X, X[:, :3].sum(axis=1) + rng.standard_normal(300)), 4)
-    for name, path in {"many candidates": many, **{solver: ubic.best_subsets(system, solver=solver) for solver in ("exact", "greedy", "frols", "l0bnb", "two_step")}}.items():
-        yield name, [*map(np.array, path.supports), path.rss]
+    paths = {"many candidates": many} | {solver: ubic.best_subsets(system, solver=solver) for solver in SOLVERS}
+    for name, path in paths.items(): yield name, [*map(np.array, path.supports), path.rss]
     chosen, slab = ubic.select(many), bayes.spike_slab(system, 0.1, seed=3)
     yield "select", [chosen.coef, chosen.std, chosen.ubic, np.array(chosen.lam)]
     yield "slab", [slab.pip, slab.coef]
@@ -71,10 +86,10 @@ def road():
 def answers():
     "The whole road, and what is asked of its end."
     import ubic
-    ds = noisy()
-    found = ubic.discover(ds)
+    found = ubic.discover(noisy())
     one = found["u"]
-    yield "discover", [np.array([len(term) for term in map(str, one.terms)]), np.array(one.support), one.coef, one.std, one.bic, one.ubic]
+    lengths = np.array([len(term) for term in map(str, one.terms)])
+    yield "discover", [lengths, np.array(one.support), one.coef, one.std, one.bic, one.ubic]
     yield "validate", [ubic.validate(found).table().select_dtypes(float).to_numpy()]
 
 
@@ -82,8 +97,7 @@ def optional():
     "What needs PyMC, nutpie or PyTorch, larger fields, and workers."
     import ubic
     from ubic import bayes, datasets, library
-    ds = noisy()
-    system = library.weak(ds, derivative_order=2)
+    system = library.weak(noisy(), derivative_order=2)
     short = dict(draws=100, tune=100, chains=2, cache=False)
     yield "horseshoe", [bayes.horseshoe(system, **short).coef]
     yield "slab by sampling", [bayes.spike_slab(system, 0.1, method="mcmc", **short).coef]
@@ -93,10 +107,19 @@ def optional():
     plane = ubic.add_noise(spiral(64, 61), 2, seed=0)
     one = ubic.discover(plane, "u", derivative_order=2, power=3)["u"]
     yield "discover in a plane", [np.array(one.support), one.coef, one.std]
-    for name in ("reaction_diffusion", "gray_scott", "navier_stokes"): yield name, [u.values for u in getattr(datasets, name)(size="small", cache=False).data_vars.values()]
+    for name in ("reaction_diffusion", "gray_scott", "navier_stokes"):
+        small = getattr(datasets, name)(size="small", cache=False)
+        yield name, [u.values for u in small.data_vars.values()]
 
 
 PARTS = {"quick": (fields, road, answers), "optional": (optional,)}
+
+
+def computed(part):
+    "All arrays of a part by name and number."
+    for function in PARTS[part]:
+        for name, arrays in function():
+            for number, array in enumerate(arrays): yield f"{name}/{number}", np.asarray(array)
 
 
 def compute(part):
@@ -105,7 +128,7 @@ def compute(part):
     before = np.random.get_state()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {f"{name}/{i}": np.asarray(array) for function in PARTS[part] for name, arrays in function() for i, array in enumerate(arrays)}
+        found = dict(computed(part))
     assert all(map(np.array_equal, before, np.random.get_state())), "the global generator of NumPy was used"
     return found
 
@@ -113,8 +136,9 @@ def compute(part):
 def in_a_process(folder, part, threads, **environment):
     "Everything computed with so many threads by a process of its own."
     path = folder/f"{part} {threads} {len(environment)}.npz"
-    settings = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), str(threads)) | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"} | environment
-    done = subprocess.run([sys.executable, __file__, part, path], env=os.environ | settings, capture_output=True, text=True)
+    settings = dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": str(ROOT), "TQDM_DISABLE": "1"} | environment
+    command = [sys.executable, __file__, part, path]
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     with np.load(path) as file: return dict(file)
 
@@ -146,7 +170,9 @@ def test_another_process_with_two_threads(one_thread, folder):
 
 @pytest.mark.slow
 def test_kernels_compiled_now_or_kept(one_thread, folder):
-    for _ in range(2): assert differences(one_thread, in_a_process(folder, "quick", 1, NUMBA_CACHE_DIR=str(folder/"kernels"))) == {}
+    for _ in range(2):
+        again = in_a_process(folder, "quick", 1, NUMBA_CACHE_DIR=str(folder/"kernels"))
+        assert differences(one_thread, again) == {}
     assert any((folder/"kernels").rglob("*.nbi"))
 
 
@@ -160,10 +186,11 @@ def test_optional_parts_with_one_thread_twice_and_with_two(folder):
 def test_no_source_draws_from_a_global_generator():
     "Only generators made from a seed, and no name of `random` of Python."
     allowed = {"Generator", "RandomState", "SeedSequence", "default_rng"}
-    for path in (ROOT/"ubic").glob("*.py"):
+    for path in (ROOT/"ubic").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert set(re.findall(r"np\.random\.(\w+)", text)) <= allowed, path.name
-        assert not re.search(r"^\s*(import random|from random|from numpy\.random|from numpy import random)", text, re.M), path.name
+        other = r"^\s*(import random|from random|from numpy\.random|from numpy import random)"
+        assert not re.search(other, text, re.M), path.name
         assert not re.search(r"default_rng\(\)|RandomState\(\)", text), f"{path.name} draws without a seed"
 
 

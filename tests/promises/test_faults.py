@@ -1,6 +1,8 @@
-"""Trouble from outside: processes killed while they write, full disks, folders that cannot be written, four processes at once, Ctrl-C at any moment.
+"""Trouble from outside.
 
-This file is also the program of the processes that suffer it: `python test_faults.py NAME …` runs the function of that name. They divide by forking, so that many trials cost one import.
+Processes killed while they write, full disks, folders that cannot be written, four processes at once, Ctrl-C at any
+moment. This file is also the program of the processes that suffer it: `python test_faults.py NAME …` runs the function
+of that name. They divide by forking, so that many trials cost one import.
 """
 import ast
 import asyncio
@@ -27,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are divided by forking")
 
 
-# --- whoever writes a file ----------------------------------------------------------------------------------------------------------
+# --- whoever writes a file ----------------------------------------------------------------------------------------
 
 class Writer:
     "Something that keeps one of two versions under the same names, and reads it back."
@@ -42,7 +44,11 @@ class Writer:
 class Cache(Writer):
     "Something that is made and kept, or read if it was kept before."
     cache = True
-    def __init__(self, make): super().__init__("", lambda folder, version: (self.clear(folder), make(folder)), make)
+    def __init__(self, make):
+        def write(folder, version):
+            self.clear(folder)
+            make(folder)
+        super().__init__("", write, make)
     def clear(self, folder):
         for path in folder.glob("[!.]*"): path.unlink()
 
@@ -61,9 +67,17 @@ def files():
     import ubic
     versions = [a_field(), 2*a_field()]
     def field(name, chunks=None):
-        def write(folder, version): ubic.save_field(versions[version] if chunks is None else versions[version].chunk(chunks), folder/name)
+        def write(folder, version):
+            one = versions[version]
+            ubic.save_field(one if chunks is None else one.chunk(chunks), folder/name)
         return Writer(name, write, lambda folder: numbers(ubic.load(folder/name).u))
-    return {"npz": field("a.npz"), "nc": field("a.nc"), "zarr": field("a.zarr"), "nc in chunks": field("b.nc", {"t": 10}), "zarr in chunks": field("b.zarr", {"t": 10})}
+    return {
+        "npz": field("a.npz"),
+        "nc": field("a.nc"),
+        "zarr": field("a.zarr"),
+        "nc in chunks": field("b.nc", {"t": 10}),
+        "zarr in chunks": field("b.zarr", {"t": 10}),
+    }
 
 
 def pages():
@@ -71,7 +85,9 @@ def pages():
     import pandas as pd
     from matplotlib.figure import Figure
     from ubic import cli, recipes, report
-    report.to_html, report.print_pdf, report.find_browser = (lambda found, *_: f"<p>{found}</p>"*3000), str.encode, lambda: "a browser"
+    report.to_html = lambda found, *_: f"<p>{found}</p>"*3000
+    report.print_pdf = str.encode
+    report.find_browser = lambda: "a browser"
     class Drawn:
         def __init__(self, version): self.version = version
         def plot(self):
@@ -82,27 +98,37 @@ def pages():
     def draw(folder, version):
         with redirect_stderr(io.StringIO()): cli.draw(Drawn(version), folder/"figure.png")
     def results(folder, version):
-        recipes.results, recipes.snapshot = (lambda name: pd.DataFrame({"a": np.arange(9.0) + version})), (lambda name: {"u": np.random.default_rng(version).random(99)})
+        recipes.results = lambda name: pd.DataFrame({"a": np.arange(9.0) + version})
+        recipes.snapshot = lambda name: {"u": np.random.default_rng(version).random(99)}
         recipes.save_results("ks", folder)
-    return {"html": Writer("page.html", lambda folder, version: report.write_report(version, folder/"page.html"), whole("page.html")),
-            "pdf": Writer("page.pdf", lambda folder, version: report.write_report(version, folder/"page.pdf"), whole("page.pdf")),
-            "figure": Writer("figure.png", draw, lambda folder: len(whole("figure.png")(folder)[0])),
-            "table": Writer("ks.csv ks.npz", results, lambda folder: (pd.read_csv(folder/"ks.csv").shape, np.load(folder/"ks.npz")["u"].shape))}
+    def shapes(folder): return pd.read_csv(folder/"ks.csv").shape, np.load(folder/"ks.npz")["u"].shape
+    def page(name): return Writer(name, lambda folder, version: report.write_report(version, folder/name), whole(name))
+    return {
+        "html": page("page.html"),
+        "pdf": page("page.pdf"),
+        "figure": Writer("figure.png", draw, lambda folder: len(whole("figure.png")(folder)[0])),
+        "table": Writer("ks.csv ks.npz", results, shapes),
+    }
 
 
 def caches():
     "Datasets and chains; the work is done by stand-ins."
     from ubic import datasets, sampling
     made = datasets.burgers(cache=False)
-    datasets.simulate, sampling.inference_data = (lambda *_, **__: made), lambda kept, like: kept
+    datasets.simulate = lambda *_, **__: made
+    sampling.inference_data = lambda kept, like: kept
     def here(make):
         def run(folder):
             os.environ["UBIC_CACHE"] = str(folder)
             return numbers(make(folder))
         return Cache(run)
-    def frames(folder): return datasets.cached_frames(folder/"toy.npy", lambda: (np.arange(600.0) + j for j in range(20)), (20, 600), float, True)
-    like = sampling.likelihood(__import__("ubic").LinearSystem(np.random.default_rng(0).random((50, 3)), np.arange(50.0)))
-    def chains(folder): return [chain["coef"] for chain in sampling.sampled("toy", like, {}, chain=lambda seed: {"coef": np.random.default_rng(seed).random((900, 3))}, chains=3)]
+    def frames(folder):
+        def computed(): return (np.arange(600.0) + j for j in range(20))
+        return datasets.cached_frames(folder/"toy.npy", computed, (20, 600), float, True)
+    system = __import__("ubic").LinearSystem(np.random.default_rng(0).random((50, 3)), np.arange(50.0))
+    like = sampling.likelihood(system)
+    def chain(seed): return {"coef": np.random.default_rng(seed).random((900, 3))}
+    def chains(folder): return [one["coef"] for one in sampling.sampled("toy", like, {}, chain=chain, chains=3)]
     return {"dataset": here(lambda folder: datasets.burgers().u), "frames": here(frames), "chains": here(chains)}
 
 
@@ -124,10 +150,14 @@ def states():
     return {"checkpoint": checkpoint}
 
 
-# --- in processes of their own --------------------------------------------------------------------------------------------------------
+# --- in processes of their own ------------------------------------------------------------------------------------
 
 def in_a_fork(work, *arguments):
-    "Run a function in a copy of this process; its exit status, minus the signal that killed it, and its result as text. Threads do not survive a fork, so all work is done this way."
+    """Run a function in a copy of this process.
+
+    Told are its exit status, minus the signal that killed it, and its result as text. Threads do not survive a fork, so
+    all work is done this way.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child:
@@ -159,21 +189,27 @@ def tell(name, trial, work, *arguments):
 def run(function, *arguments, before=(), **environment):
     "What a function of this file tells when it is run in a process of its own: name → trial → how it went."
     settings = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"} | environment
-    done = subprocess.run([*before, sys.executable, __file__, function, *map(str, arguments)], env=os.environ | settings, capture_output=True, text=True, timeout=600)
+    command = [*before, sys.executable, __file__, function, *map(str, arguments)]
+    done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = {}
-    for name, trial, how in map(json.loads, done.stdout.splitlines()): found.setdefault(name, {})[trial] = how if how == "fine" else how + done.stderr
+    for name, trial, how in map(json.loads, done.stdout.splitlines()):
+        found.setdefault(name, {})[trial] = how if how == "fine" else how + done.stderr
     return found
 
 
-# --- killed while writing ---------------------------------------------------------------------------------------------------------------
+# --- killed while writing -----------------------------------------------------------------------------------------
+
+EVENTS = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir")
+
 
 def kill_at_event(number, folder):
-    "End this process without notice before it opens, makes, renames or removes something in a folder for the n-th time."
+    "End this process without notice before it opens, makes, renames or removes something in a folder, the n-th time."
     count = 0
     def hook(event, arguments):
         nonlocal count
-        if event in ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir") and isinstance(arguments[0], (str, Path)) and Path(arguments[0]).parent == folder:
+        if event not in EVENTS or not isinstance(arguments[0], (str, Path)): return
+        if Path(arguments[0]).parent == folder:
             count += 1
             if count == number: os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(hook)
@@ -194,7 +230,9 @@ def kill_while(writer, folder, arm, point, expected):
     status, _ = in_a_fork(write)
     assert status in (0, -signal.SIGKILL, -signal.SIGXFSZ), status
     assert writer.cache or {path.name for path in folder.glob("[!.]*")} <= set(writer.names)
-    assert well(writer.seen, folder) in (expected[:1] if arm is kill_at_size and len(writer.names) < 2 else expected)
+    seen = well(writer.seen, folder)
+    one_file_too_large = arm is kill_at_size and len(writer.names) < 2
+    assert seen in (expected[:1] if one_file_too_large else expected)
     well(writer.write, folder, 0)
     assert well(writer.seen, folder) == expected[0]
     assert not list(folder.glob(".*")), "leftovers"
@@ -212,10 +250,20 @@ def kill_at_every_step(writer, folder):
 
 
 def test_leftovers_of_others(tmp_path):
-    "Of a process that is still there, or on another computer, they stay; of one that is gone, or after a day, they go; other files are nobody's business."
+    """Of a process that is still there, or on another computer, they stay.
+
+    Of one that is gone, or after a day, they go; other files are nobody's business.
+    """
     from ubic.files import write_atomically
     from ubic.ground.storage import THIS_HOST
-    mine, theirs, gone, old, other = (tmp_path/f".ubic-{name}.part" for name in (f"{THIS_HOST}-{os.getpid()}-a", "ffffffff-1-b", f"{THIS_HOST}-999999999-c", "ffffffff-1-d", "notes"))
+    names = (
+        f"{THIS_HOST}-{os.getpid()}-a",
+        "ffffffff-1-b",
+        f"{THIS_HOST}-999999999-c",
+        "ffffffff-1-d",
+        "notes",
+    )
+    mine, theirs, gone, old, other = (tmp_path/f".ubic-{name}.part" for name in names)
     for path in (mine, theirs, gone, other): path.write_text("half")
     old.mkdir() # a store
     (old/"chunk").write_text("half")
@@ -225,7 +273,10 @@ def test_leftovers_of_others(tmp_path):
 
 
 def test_no_file_of_a_store_comes_late(tmp_path, monkeypatch):
-    "Zarr writes several files at once and does not wait for the rest when one of them fails; they must not bring back a folder that was cleared away."
+    """Zarr writes several files at once and does not wait for the rest when one of them fails.
+
+    They must not bring back a folder that was cleared away.
+    """
     storage = pytest.importorskip("zarr.storage")
     import ubic
     whole, late = storage.LocalStore.set, []
@@ -243,7 +294,7 @@ def test_no_file_of_a_store_comes_late(tmp_path, monkeypatch):
         assert not late and not list(tmp_path.iterdir())
 
 
-# --- where nothing can be written -----------------------------------------------------------------------------------------------------------
+# --- where nothing can be written ---------------------------------------------------------------------------------
 
 @contextmanager
 def small_files(folder):
@@ -278,14 +329,18 @@ PLACES = {"small": small_files, "full": full_disk, "closed": closed_folder}
 def try_to_write(writer, folder, place):
     "An error in one sentence, or for a cache the result and one warning; nothing left behind, the old file as it was."
     before, names = well(writer.seen, folder), sorted(path.name for path in folder.iterdir())
+    def expected(reason):
+        path = str(folder/writer.names[-1])
+        return f"`path` is {path!r}, which cannot be written ({reason}); choose another place, or make room there."
     def write():
         if isinstance(writer, Cache): writer.clear(folder)
         with PLACES[place](folder) as reason, warnings.catch_warnings(record=True) as caught:
             try: result = writer.read(folder) if isinstance(writer, Cache) else writer.write(folder, 1)
-            except OSError as error: assert str(error) == f"`path` is {str(folder/writer.names[-1])!r}, which cannot be written ({reason}); choose another place, or make room there."
+            except OSError as error: assert str(error) == expected(reason)
             else: assert writer.cache
-        if writer.cache: [said] = [str(warning.message) for warning in caught if warning.category.__name__ == "UbicWarning"] # once
-        if writer.cache: assert "kept" in said and reason in said
+        if writer.cache:
+            [said] = [str(warning.message) for warning in caught if warning.category.__name__ == "UbicWarning"] # once
+            assert "kept" in said and reason in said
         if isinstance(writer, Cache): assert repr(result) == before
     well(write)
     assert sorted(path.name for path in folder.iterdir()) == ([] if isinstance(writer, Cache) else names)
@@ -293,10 +348,11 @@ def try_to_write(writer, folder, place):
     well(writer.write, folder, 0)
 
 
-# --- all of this for all writers ----------------------------------------------------------------------------------------------------------------
+# --- all of this for all writers ----------------------------------------------------------------------------------
 
 def suffer(group, root, *names):
-    small_disk = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", root], capture_output=True).returncode == 0
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4M", "tmpfs", root]
+    small_disk = subprocess.run(mount, capture_output=True).returncode == 0
     dask = __import__("dask")
     for name, writer in GROUPS[group][0]().items():
         if name not in names: continue
@@ -310,13 +366,21 @@ def suffer(group, root, *names):
             if place != "full" or small_disk: tell(name, place, try_to_write, writer, folder, place)
 
 
-GROUPS = {"files": (files, ["npz", "nc in chunks", "zarr in chunks"]), "pages": (pages, ["html", "pdf", "figure", "table"]), "caches": (caches, ["dataset", "frames", "chains"]), "states": (states, ["checkpoint"])}
+GROUPS = {
+    "files": (files, ["npz", "nc in chunks", "zarr in chunks"]),
+    "pages": (pages, ["html", "pdf", "figure", "table"]),
+    "caches": (caches, ["dataset", "frames", "chains"]),
+    "states": (states, ["checkpoint"]),
+}
 
 
 def as_a_user():
     "What to put before a command so that an administrator suffers like a user, but for a small disk of her own."
-    before = ["unshare", "--mount", "setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    if before and (not all(map(shutil.which, before[::2])) or subprocess.run([*before, "true"], capture_output=True).returncode): pytest.skip("an administrator may write anywhere")
+    if os.geteuid() != 0: return []
+    before = ["unshare", "--mount", "setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    there = all(map(shutil.which, before[::2]))
+    if not there or subprocess.run([*before, "true"], capture_output=True).returncode:
+        pytest.skip("an administrator may write anywhere")
     return before
 
 
@@ -329,11 +393,16 @@ def suffered(tmp_path_factory):
     return of
 
 
-@pytest.mark.parametrize("group, name", [(group, name) for group, (_, names) in GROUPS.items() for name in names] + [pytest.param("files", name, marks=pytest.mark.slow) for name in ("nc", "zarr")])
+TRIALS = [(group, name) for group, (_, names) in GROUPS.items() for name in names]
+SLOW_TRIALS = [pytest.param("files", name, marks=pytest.mark.slow) for name in ("nc", "zarr")]
+
+
+@pytest.mark.parametrize("group, name", TRIALS + SLOW_TRIALS)
 def test_nothing_is_lost_or_half_written(group, name, suffered):
     names = GROUPS[group][1]
     found = suffered(group, *(names if name in names else [name]))[name]
-    if "full" not in found: warnings.warn("no small disk can be mounted here; a limit on the size of files has to stand for it")
+    small = "no small disk can be mounted here; a limit on the size of files has to stand for it"
+    if "full" not in found: warnings.warn(small)
     assert found == dict.fromkeys(found, "fine")
     assert set(found) >= {"killed", "small", "closed"}
 

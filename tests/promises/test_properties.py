@@ -1,4 +1,7 @@
-"""What must hold for any input: exactness of the search, freedom of units, limits of the posterior, bounds of Algorithm 1."""
+"""What must hold for any input.
+
+Exactness of the search, freedom of units, limits of the posterior, bounds of Algorithm 1.
+"""
 import warnings
 from itertools import combinations
 
@@ -42,7 +45,7 @@ def residual(system, support):
     return np.sum((system.y - X @ np.linalg.lstsq(X, system.y, rcond=None)[0])**2)
 
 
-# --- subsets --------------------------------------------------------------------------------------------------------------------
+# --- subsets ------------------------------------------------------------------------------------------------------
 
 @quick
 @given(systems())
@@ -60,26 +63,30 @@ def test_certificate_says_how_sure_the_path_is(system, data):
     size = data.draw(st.integers(1, system.p))
     path = best_subsets(system, size)
     assert path.exact and path.certificate["gap"] == [0]*size
-    assert path.certificate["all"] == sum(len(list(combinations(range(system.p), k))) for k in range(1, size + 1))
+    smaller = [len(list(combinations(range(system.p), k))) for k in range(1, size + 1)]
+    assert path.certificate["all"] == sum(smaller)
 
 
 @few
 @given(systems(most=7, least=3), st.integers(0, 10**6))
 def test_exact_search_with_dependent_columns(system, seed):
-    X = np.column_stack([system.X, system.X[:, :2] @ [1.0, -2.0]])[:, np.random.default_rng(seed).permutation(system.p + 1)]
+    turn = np.random.default_rng(seed).permutation(system.p + 1)
+    X = np.column_stack([system.X, system.X[:, :2] @ [1.0, -2.0]])[:, turn]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         path = best_subsets(LinearSystem(X, system.y), system.p)
     assert path.exact
     for support, rss in zip(path.supports, path.rss):
-        assert rss == pytest.approx(min(residual(path.system, s) for s in combinations(range(system.p + 1), len(support))), rel=1e-6)
+        subsets = combinations(range(system.p + 1), len(support))
+        assert rss == pytest.approx(min(residual(path.system, subset) for subset in subsets), rel=1e-6)
 
 
 @quick
 @given(systems(), st.sampled_from(["exact", "greedy", "frols", "two_step"]))
 def test_residual_never_grows_with_the_size(system, solver):
     path = best_subsets(system, solver=solver)
-    assert list(path.sizes) == list(range(1, len(path.sizes) + 1)) and (solver == "two_step" or len(path.sizes) == system.p)
+    count = len(path.sizes)
+    assert list(path.sizes) == list(range(1, count + 1)) and (solver == "two_step" or count == system.p)
     assert (np.diff(path.rss) <= 1e-12*path.rss[0]).all()
     for support, coef, rss in zip(path.supports, path.coef, path.rss):
         assert np.sum((system.y - system.X[:, list(support)] @ coef)**2) == pytest.approx(rss, rel=1e-6)
@@ -100,14 +107,15 @@ def test_a_limit_on_the_size_cuts_the_same_path(system):
     np.testing.assert_allclose(short.rss, whole.rss[:len(short.rss)], rtol=1e-9)
 
 
-# --- units, order, rows ---------------------------------------------------------------------------------------------------------
+# --- units, order, rows -------------------------------------------------------------------------------------------
 
 def same_answer(one, other, turn, unit):
     "Same terms under a renumbering `turn` of the columns, coefficients in the other units."
     assert sorted(turn[j] for j in other.support) == sorted(one.support)
     found = dict(zip(one.support, zip(one.coef, one.std)))
     for j, coef, std in zip(other.support, other.coef, other.std):
-        np.testing.assert_allclose((coef*unit[turn[j]], std*abs(unit[turn[j]])), found[turn[j]], rtol=1e-6)
+        mine = coef*unit[turn[j]], std*abs(unit[turn[j]])
+        np.testing.assert_allclose(mine, found[turn[j]], rtol=1e-6)
     np.testing.assert_allclose(other.bic, one.bic, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(other.uncertainty, one.uncertainty, rtol=1e-5)
 
@@ -117,18 +125,25 @@ def same_answer(one, other, turn, unit):
 def test_order_of_columns_and_rows_and_units_do_not_matter(system, seed):
     rng = np.random.default_rng(seed)
     turn, rows = rng.permutation(system.p), rng.permutation(system.n)
-    columns, target, common = 10.0**rng.uniform(-6, 6, system.p), 10.0**rng.uniform(-6, 6), 10.0**rng.uniform(-6, 6)
+    columns = 10.0**rng.uniform(-6, 6, system.p)
+    target, common = 10.0**rng.uniform(-6, 6), 10.0**rng.uniform(-6, 6)
     other = LinearSystem(common*(system.X*columns)[rows][:, turn], common*target*system.y[rows])
-    for tau0 in (None, 0.02): same_answer(select(best_subsets(system), tau0=tau0), select(best_subsets(other), tau0=tau0), turn, columns/target)
+    for tau0 in (None, 0.02):
+        first, second = (select(best_subsets(each), tau0=tau0) for each in (system, other))
+        same_answer(first, second, turn, columns/target)
 
 
 @pytest.mark.filterwarnings("ignore:no subset improves")
 @quick
 @given(systems(), st.integers(0, 10**6), st.sampled_from([None, "P75"]))
 def test_in_paper_mode_order_and_signs_do_not_matter(system, seed, tau0):
-    "Units do matter there: its CV adds coefficients of different units, and its bound on λ needs a positive log-likelihood."
+    """Units do matter there.
+
+    Its CV adds coefficients of different units, and its bound on λ needs a positive log-likelihood.
+    """
     rng = np.random.default_rng(seed)
-    turn, rows, signs = rng.permutation(system.p), rng.permutation(system.n), rng.choice([-1.0, 1.0], system.p)
+    turn, rows = rng.permutation(system.p), rng.permutation(system.n)
+    signs = rng.choice([-1.0, 1.0], system.p)
     other = LinearSystem((system.X*signs)[rows][:, turn], system.y[rows])
     one, other = (select(best_subsets(each), "paper", tau0) for each in (system, other))
     same_answer(one, other, turn, signs)
@@ -142,23 +157,26 @@ def test_columns_may_be_of_very_different_sizes(power, solver):
     rng = np.random.default_rng(0)
     X, unit = rng.standard_normal((60, 5)), 10.0**np.linspace(0, -power, 5)
     y = X @ [1.0, 0, 0, 2.0, -1.0] + 0.01*rng.standard_normal(60)
-    one, other = best_subsets(LinearSystem(X, y), solver=solver), best_subsets(LinearSystem(X*unit, y), solver=solver)
+    one = best_subsets(LinearSystem(X, y), solver=solver)
+    other = best_subsets(LinearSystem(X*unit, y), solver=solver)
     assert one.supports == other.supports
     np.testing.assert_allclose(other.rss, one.rss, rtol=1e-9)
-    for support, a, b in zip(one.supports, one.coef, other.coef): np.testing.assert_allclose(b*unit[list(support)], a, rtol=1e-9)
+    for support, a, b in zip(one.supports, one.coef, other.coef):
+        np.testing.assert_allclose(b*unit[list(support)], a, rtol=1e-9)
 
 
 @quick
 @given(systems(), st.integers(0, 10**6))
 def test_signs_of_columns_and_target_do_not_matter(system, seed):
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], system.p)
-    same_answer(select(best_subsets(system)), select(best_subsets(LinearSystem(-system.X*signs, -system.y))), np.arange(system.p), signs)
+    other = LinearSystem(-system.X*signs, -system.y)
+    same_answer(select(best_subsets(system)), select(best_subsets(other)), np.arange(system.p), signs)
 
 
 @pytest.fixture(scope="module")
 def burgers():
-    ds = add_noise(datasets.burgers(), 30, seed=0)
-    return ds, select(best_subsets(weak(ds)))
+    field = add_noise(datasets.burgers(), 30, seed=0)
+    return field, select(best_subsets(weak(field)))
 
 
 def test_burgers_is_found(burgers):
@@ -173,10 +191,11 @@ factors = st.floats(-3, 3).map(lambda power: 10.0**power)
 @given(factors, factors, factors)
 def test_units_of_the_field_do_not_matter(burgers, a, b, c):
     "u' = a u, x' = b x, t' = c t: the coefficient of u^n ∂ᵏu is multiplied by bᵏ/(aⁿ c)."
-    ds, found = burgers
-    other = select(best_subsets(weak((a*ds).assign_coords(x=b*ds.x, t=c*ds.t))))
+    field, found = burgers
+    other = select(best_subsets(weak((a*field).assign_coords(x=b*field.x, t=c*field.t))))
     assert other.terms == found.terms and other.lam == pytest.approx(found.lam, rel=1e-6)
-    unit = np.array([b**term.order/(a**(sum(power for _, power in term.powers) - (not term.derivative))*c) for term in found.terms])
+    def power_of(term): return sum(power for _, power in term.powers) - (not term.derivative)
+    unit = np.array([b**term.order/(a**power_of(term)*c) for term in found.terms])
     np.testing.assert_allclose(other.coef, found.coef*unit, rtol=1e-6)
     np.testing.assert_allclose(other.std, found.std*unit, rtol=1e-6)
 
@@ -184,29 +203,31 @@ def test_units_of_the_field_do_not_matter(burgers, a, b, c):
 @few
 @given(factors, factors, factors)
 def test_units_do_not_matter_on_every_road(burgers, a, b, c):
-    ds = burgers[0]
+    field = burgers[0]
+    scaled = (a*field).assign_coords(x=b*field.x, t=c*field.t)
     for options in ({"form": "pysindy", "rows": 500}, {"rows": 500}, {"constant": True, "power": 3}):
-        one, other = (select(best_subsets(weak(field, **options))) for field in (ds, (a*ds).assign_coords(x=b*ds.x, t=c*ds.t)))
+        one, other = (select(best_subsets(weak(each, **options))) for each in (field, scaled))
         assert other.terms == one.terms and other.evidence.n == pytest.approx(one.evidence.n, rel=1e-9)
 
 
 @few
 @given(st.floats(-100, 100), st.floats(-100, 100))
 def test_origins_of_the_axes_do_not_matter(burgers, x, t):
-    ds, found = burgers
-    other = select(best_subsets(weak(ds.assign_coords(x=ds.x + x, t=ds.t + t))))
+    field, found = burgers
+    other = select(best_subsets(weak(field.assign_coords(x=field.x + x, t=field.t + t))))
     assert other.terms == found.terms
     np.testing.assert_allclose(other.coef, found.coef, rtol=1e-6)
 
 
 def test_mirrored_space_changes_the_sign_of_odd_derivatives(burgers):
-    ds, found = burgers
-    other = select(best_subsets(weak(ds.isel(x=slice(None, None, -1)).assign_coords(x=ds.x))))
+    field, found = burgers
+    mirrored = field.isel(x=slice(None, None, -1)).assign_coords(x=field.x)
+    other = select(best_subsets(weak(mirrored)))
     assert other.terms == found.terms
     np.testing.assert_allclose(other.coef, found.coef*[(-1)**term.order for term in found.terms], rtol=1e-6)
 
 
-# --- posterior ------------------------------------------------------------------------------------------------------------------
+# --- posterior ----------------------------------------------------------------------------------------------------
 
 @quick
 @given(systems(most=5))
@@ -215,8 +236,12 @@ def test_posterior_tends_to_least_squares_as_the_prior_widens(system):
     estimate = np.linalg.lstsq(X, system.y, rcond=None)[0]
     variance = float(np.mean((system.y - X @ estimate)**2))
     center = np.random.default_rng(system.p).standard_normal(system.p)
-    gaps = [np.linalg.norm(posterior(X, system.y, variance, prior_mean=center, prior_cov=width*np.eye(system.p)).mean - estimate) for width in (1.0, 1e4, 1e8, 1e14)]
-    assert all(b <= a*(1 + 1e-9) + 1e-9 for a, b in zip(gaps, gaps[1:])) and gaps[-1] <= 1e-6*(1 + np.linalg.norm(estimate))
+    def gap(width):
+        belief = posterior(X, system.y, variance, prior_mean=center, prior_cov=width*np.eye(system.p))
+        return np.linalg.norm(belief.mean - estimate)
+    gaps = list(map(gap, (1.0, 1e4, 1e8, 1e14)))
+    assert all(b <= a*(1 + 1e-9) + 1e-9 for a, b in zip(gaps, gaps[1:]))
+    assert gaps[-1] <= 1e-6*(1 + np.linalg.norm(estimate))
     wide = posterior(X, system.y, variance, prior_mean="zero", prior_cov=1e14*np.eye(system.p))
     np.testing.assert_allclose(wide.cov, variance*np.linalg.inv(X.T @ X), rtol=1e-5, atol=1e-9*wide.cov.max())
 
@@ -235,7 +260,10 @@ def test_posterior_is_the_formula_of_the_paper(system, seed):
 
 
 def test_relative_spread_is_that_of_eq_8():
-    "Sums of absolute values: spreads 1 and 2 of coefficients 3 and -4 make 3/7; roots of sums of squares would make √5/5."
+    """Sums of absolute values: spreads 1 and 2 of coefficients 3 and -4 make 3/7.
+
+    Roots of sums of squares would make √5/5.
+    """
     belief = Posterior(np.array([3.0, -4.0]), np.array([[1.0, 0.5], [0.5, 4.0]]), 1.0)
     assert belief.cv == pytest.approx(3/7, rel=1e-14)
 
@@ -244,8 +272,10 @@ def test_uncertainty_is_that_of_eq_8():
     "By hand from means and covariances of all sizes, where Euclidean norms would give other numbers."
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 4))
-    found = evidence(best_subsets(LinearSystem(X, X @ [3.0, -1.0, 0.3, 0.1] + rng.standard_normal(50))), "paper")
-    def ratios(p): return np.array([np.linalg.norm(np.sqrt(np.diag(b.cov)), p)/np.linalg.norm(b.mean, p) for b in found.posteriors])
+    y = X @ [3.0, -1.0, 0.3, 0.1] + rng.standard_normal(50)
+    found = evidence(best_subsets(LinearSystem(X, y)), "paper")
+    def ratio(belief, p): return np.linalg.norm(np.sqrt(np.diag(belief.cov)), p)/np.linalg.norm(belief.mean, p)
+    def ratios(p): return np.array([ratio(belief, p) for belief in found.posteriors])
     one, two = ratios(1), ratios(2)
     np.testing.assert_allclose(found.uncertainty, one/one.min(), rtol=1e-12)
     assert np.abs(two/two.min()/found.uncertainty - 1).max() > 0.1
@@ -259,7 +289,8 @@ def test_evidence_needs_only_the_triangle(system):
     for support, bic, belief in zip(found.path.supports, found.bic, found.posteriors):
         X = system.X[:, list(support)]
         rss = residual(system, support)
-        assert bic == pytest.approx(system.n*(np.log(2*np.pi*rss/system.n) + 1) + len(support)*np.log(system.n), rel=1e-8)
+        deviance = system.n*(np.log(2*np.pi*rss/system.n) + 1)
+        assert bic == pytest.approx(deviance + len(support)*np.log(system.n), rel=1e-8)
         cov = np.linalg.inv(np.eye(len(support)) + X.T @ X/(rss/system.n))
         np.testing.assert_allclose(belief.std, np.sqrt(np.diag(cov)), rtol=1e-5)
 
@@ -272,18 +303,22 @@ def test_uncertainty_is_at_least_one(system):
         assert uncertainty.min() == 1 and np.isfinite(uncertainty).all()
 
 
-# --- criterion ------------------------------------------------------------------------------------------------------------------
+# --- criterion ----------------------------------------------------------------------------------------------------
 
 @quick
 @given(systems(), st.sampled_from(["paper", "unit_free"]), st.none() | st.floats(0.1, 10))
 def test_without_penalty_the_criterion_is_bic(system, mode, gamma):
-    """UBIC = BIC + λ_U·Γ·U, and λ_U = 0 makes it BIC. The λ of Algorithm 1 is log₁₀ λ_U: no penalty is λ = -inf, and λ = 0, where the
-    algorithm ends at the latest, still counts Γ·U once."""
+    """UBIC = BIC + λ_U·Γ·U, and λ_U = 0 makes it BIC.
+
+    The λ of Algorithm 1 is log₁₀ λ_U: no penalty is λ = -inf, and λ = 0, where the algorithm ends at the latest, still
+    counts Γ·U once.
+    """
     found = evidence(best_subsets(system), mode)
     scale = np.log(found.n) if gamma is None else gamma
-    assert np.array_equal(penalized_bic(found.bic, found.uncertainty, -np.inf, scale), found.bic)
-    np.testing.assert_allclose(penalized_bic(found.bic, found.uncertainty, -300.0, scale), found.bic, rtol=1e-12) # λ_U → 0
-    np.testing.assert_allclose(penalized_bic(found.bic, found.uncertainty, 0, scale), found.bic + scale*found.uncertainty, rtol=1e-12)
+    def penalized(lam): return penalized_bic(found.bic, found.uncertainty, lam, scale)
+    assert np.array_equal(penalized(-np.inf), found.bic)
+    np.testing.assert_allclose(penalized(-300.0), found.bic, rtol=1e-12) # λ_U → 0
+    np.testing.assert_allclose(penalized(0), found.bic + scale*found.uncertainty, rtol=1e-12)
     k, lam, trace = tune(found.bic, found.uncertainty, found.path.sizes, lam_max=-np.inf, gamma=scale, tau0=0.1)
     assert k == np.argmin(found.bic) and lam == -np.inf and len(trace) == 1
 
@@ -292,8 +327,10 @@ def test_without_penalty_the_criterion_is_bic(system, mode, gamma):
 @given(systems(), st.sampled_from(["paper", "unit_free"]), st.floats(-3, 5), st.floats(0.1, 3))
 def test_a_larger_penalty_never_chooses_a_less_certain_subset(system, mode, lam, more):
     found = evidence(best_subsets(system), mode)
-    low, high = (np.argmin(penalized_bic(found.bic, found.uncertainty, penalty, np.log(found.n))) for penalty in (lam, lam + more))
-    assert found.uncertainty[high] <= found.uncertainty[low]*(1 + 1e-12) and found.bic[high] >= found.bic[low] - 1e-9*abs(found.bic[low])
+    def chosen(penalty): return np.argmin(penalized_bic(found.bic, found.uncertainty, penalty, np.log(found.n)))
+    low, high = chosen(lam), chosen(lam + more)
+    assert found.uncertainty[high] <= found.uncertainty[low]*(1 + 1e-12)
+    assert found.bic[high] >= found.bic[low] - 1e-9*abs(found.bic[low])
 
 
 curves = st.integers(1, 12).flatmap(lambda n: st.tuples(
@@ -303,14 +340,19 @@ curves = st.integers(1, 12).flatmap(lambda n: st.tuples(
 @settings(quick, max_examples=200)
 @given(curves, st.floats(-3, 6), st.floats(1e-6, 1e2), st.integers(1, 12))
 def test_algorithm_1_ends_within_its_steps(curve, lam_max, tau0, n_delta):
-    "At most N_δ + 1 values of λ are looked at, and the walk never goes below zero; a bound that is itself below zero, as λ_U < 1, is taken as it is."
+    """At most N_δ + 1 values of λ are looked at, and the walk never goes below zero.
+
+    A bound that is itself below zero, as λ_U < 1, is taken as it is.
+    """
     bic, uncertainty = map(np.array, curve)
     sizes, gamma = np.arange(1, len(bic) + 1), 9.0
     k, lam, trace = tune(bic, uncertainty, sizes, lam_max=lam_max, gamma=gamma, tau0=tau0, n_delta=n_delta)
     assert 1 <= len(trace) <= n_delta + 1
     assert lam >= 0 if lam_max >= 0 else lam == lam_max
     assert bic[k] + 10.0**lam*gamma*uncertainty[k] == min(bic + 10.0**lam*gamma*uncertainty)
-    assert all(step["accepted"] for step in trace[:-1]) and [s["lam"] for s in trace] == sorted((s["lam"] for s in trace), reverse=True)
+    assert all(step["accepted"] for step in trace[:-1])
+    walked = [step["lam"] for step in trace]
+    assert walked == sorted(walked, reverse=True)
     if lam_max > 0 and len(trace) == n_delta + 1: assert trace[-1]["lam"] == 0 # reached exactly, without rounding luck
 
 
@@ -334,6 +376,9 @@ def test_selection_is_consistent(system):
     assert found.r_bic <= 0 and (found.lam >= 0 or found.trace[0]["lam"] < 0)
 
 
+KEPT = "support terms coef std bic ubic uncertainty lam trace advice rivals refit".split()
+
+
 @few
 @given(systems(), st.sampled_from(["paper", "unit_free"]), st.sampled_from([None, 0.1, "P75"]), st.booleans())
 def test_a_result_survives_its_file(tmp_path_factory, system, mode, tau0, rows):
@@ -341,16 +386,17 @@ def test_a_result_survives_its_file(tmp_path_factory, system, mode, tau0, rows):
     path = found.save(tmp_path_factory.mktemp("saved")/"found.npz", rows)
     again = load_result(path)
     if rows: assert_same(found, again)
-    for name in ("support", "terms", "coef", "std", "bic", "ubic", "uncertainty", "lam", "trace", "advice", "rivals", "refit"): assert_same(getattr(found, name), getattr(again, name))
+    for name in KEPT: assert_same(getattr(found, name), getattr(again, name))
     assert (str(again), again.verdict, again.verdict.reasons) == (str(found), found.verdict, found.verdict.reasons)
     assert again.save(path, rows).read_bytes() == found.save(path.with_name("again.npz"), rows).read_bytes()
 
 
-# --- filters --------------------------------------------------------------------------------------------------------------------
+# --- filters ------------------------------------------------------------------------------------------------------
 
 def noisy_field(values, dims):
+    axes = {dim: np.arange(n)*(1.0 + i) for i, (dim, n) in enumerate(zip(dims, values.shape))}
     with warnings.catch_warnings(action="ignore"): # noise looks rough, and is
-        return as_field(values, dims=dims, **{dim: np.arange(n)*(1.0 + i) for i, (dim, n) in enumerate(zip(dims, values.shape))})
+        return as_field(values, dims=dims, **axes)
 
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
@@ -360,8 +406,8 @@ def test_savitzky_golay_keeps_polynomials_up_to_the_edges(order, wider, dim, see
     rng, window = np.random.default_rng(seed), 2*((order + 1)//2 + wider) + 1
     s = np.linspace(-1, 1, window + rng.integers(0, 20))
     u = np.vander(s, order + 1) @ rng.uniform(0.5, 2, (order + 1, 7)) # another polynomial in every slice
-    ds = noisy_field(u if dim == "x" else u.T, ("x", "t"))
-    np.testing.assert_allclose(savgol(ds, window, order, dim).u, ds.u, rtol=0, atol=1e-9*np.abs(u).max())
+    field = noisy_field(u if dim == "x" else u.T, ("x", "t"))
+    np.testing.assert_allclose(savgol(field, window, order, dim).u, field.u, rtol=0, atol=1e-9*np.abs(u).max())
 
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
@@ -372,32 +418,41 @@ def test_savitzky_golay_in_the_plane_keeps_polynomials_inside(order, wider, seed
     rng, window = np.random.default_rng(seed), 2*((order + 1)//2 + wider) + 1 + 2*(order == 0)
     x, y = (np.linspace(-1, 1, window + 2 + rng.integers(0, 9)) for _ in range(2))
     powers = [(i, j) for i in range(order + 1) for j in range(order + 1 - i)]
-    frames = np.stack([sum(c*np.outer(x**i, y**j) for c, (i, j) in zip(rng.uniform(-2, 2, len(powers)), powers)) for _ in range(5)], axis=-1)
-    ds, half = noisy_field(frames, ("x", "y", "t")), window//2
-    inside = dict(x=slice(half, -half), y=slice(half, -half))
-    np.testing.assert_allclose(savgol2d(ds, window, order).u.isel(inside), ds.u.isel(inside), rtol=0, atol=1e-9*np.abs(frames).max())
+    def polynomial():
+        coefficients = rng.uniform(-2, 2, len(powers))
+        return sum(c*np.outer(x**i, y**j) for c, (i, j) in zip(coefficients, powers))
+    frames = np.stack([polynomial() for _ in range(5)], axis=-1)
+    field, half = noisy_field(frames, ("x", "y", "t")), window//2
+    inside = {"x": slice(half, -half), "y": slice(half, -half)}
+    cleaned, tolerance = savgol2d(field, window, order).u, 1e-9*np.abs(frames).max()
+    np.testing.assert_allclose(cleaned.isel(inside), field.u.isel(inside), rtol=0, atol=tolerance)
     np.testing.assert_allclose(plane_kernel(window, order).sum(), 1, rtol=1e-9) # constants everywhere
-    if order == 0: np.testing.assert_allclose(savgol2d(ds, window, order).u, ds.u, rtol=0, atol=1e-9*np.abs(frames).max())
+    if order == 0: np.testing.assert_allclose(cleaned, field.u, rtol=0, atol=tolerance)
 
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 @quick
 @given(st.sampled_from([(30, 9), (9, 30), (12, 12), (6, 5, 20), (4, 3, 7)]), st.integers(0, 12), st.data())
 def test_svd_leaves_the_tail_of_singular_values(shape, decades, data):
-    rng, space = np.random.default_rng(data.draw(st.integers(0, 10**6))), int(np.prod(shape[:-1]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    space = int(np.prod(shape[:-1]))
     short = min(space, shape[-1])
     rank, values = data.draw(st.integers(1, short)), 10.0**-np.linspace(0, decades, short)
     left, right = (np.linalg.qr(rng.standard_normal((n, short)))[0] for n in (space, shape[-1]))
-    ds = noisy_field(((left*values) @ right.T).reshape(shape), ("x", "t") if len(shape) == 2 else ("x", "y", "t"))
-    cleaned = svd(ds, rank).u.values
-    assert np.linalg.norm(cleaned - ds.u.values) == pytest.approx(np.sqrt(np.sum(values[rank:]**2)), rel=1e-6, abs=1e-10)
+    dims = ("x", "t") if len(shape) == 2 else ("x", "y", "t")
+    field = noisy_field(((left*values) @ right.T).reshape(shape), dims)
+    cleaned = svd(field, rank).u.values
+    tail = np.sqrt(np.sum(values[rank:]**2))
+    assert np.linalg.norm(cleaned - field.u.values) == pytest.approx(tail, rel=1e-6, abs=1e-10)
     assert np.linalg.matrix_rank(cleaned.reshape(space, -1), tol=1e-9) <= rank
 
 
 @st.composite
 def signals(draw):
-    rng, length, count = np.random.default_rng(draw(st.integers(0, 10**6))), draw(st.integers(2, 20)), draw(st.integers(1, 80))
-    rough, smooth = rng.standard_normal((count, length)), np.cumsum(rng.standard_normal((count, length)), axis=1)
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    length, count = draw(st.integers(2, 20)), draw(st.integers(1, 80))
+    rough = rng.standard_normal((count, length))
+    smooth = np.cumsum(rng.standard_normal((count, length)), axis=1)
     few = rng.standard_normal((count, 2)) @ rng.standard_normal((2, length)) + 0.1*rough
     return draw(st.sampled_from([rough, smooth, few, np.round(few), 0*rough]))
 
@@ -410,13 +465,14 @@ def test_ksvd_keeps_unit_atoms_and_never_raises_its_objective(signals, atoms, sp
     def value(dictionary):
         codes, residuals = code_signals(signals, dictionary, rho, sparsity)
         return (residuals**2).sum() + rho*(codes**2).sum()
-    rounds = [learn_dictionary(signals, atoms, rho, sparsity=sparsity, iterations=n, start=start) for n in range(5)]
+    def rounds_of(n): return learn_dictionary(signals, atoms, rho, sparsity=sparsity, iterations=n, start=start)
+    rounds = list(map(rounds_of, range(5)))
     for dictionary in rounds: np.testing.assert_allclose(np.linalg.norm(dictionary, axis=0), 1, rtol=1e-9)
     values = [value(dictionary) for dictionary in rounds]
     assert all(b <= a*(1 + 1e-9) + 1e-12*np.sum(signals**2) for a, b in zip(values, values[1:]))
 
 
-# --- weak features --------------------------------------------------------------------------------------------------------------
+# --- weak features ------------------------------------------------------------------------------------------------
 
 def polynomials(rng, degree): return Polynomial(rng.uniform(0.5, 1.5, degree + 1)*rng.choice([-1, 1], degree + 1))
 
@@ -452,50 +508,69 @@ def polynomial_field(u, sizes):
     return as_field(values, dims=tuple(u), **axes)
 
 
+def columns_of(system):
+    "Each term of a system with its column, the target last."
+    names = [*map(str, system.terms), system.target]
+    return zip(map(Term.parse, names), [*system.X.T, system.y])
+
+
 def conservative(u, terms, order, points, finer=1): # columns, their grid sums and their integrals
-    ds = polynomial_field(u, {dim: finer*3*n + 1 for dim, n in points.items()})
-    steps = {dim: 2/(ds.sizes[dim] - 1) for dim in u}
+    field = polynomial_field(u, {dim: finer*3*n + 1 for dim, n in points.items()})
+    steps = {dim: 2/(field.sizes[dim] - 1) for dim in u}
     half = {dim: finer*n*steps[dim] for dim, n in points.items()}
-    centers = {dim: ds[dim].values[finer*n:ds.sizes[dim] - finer*n] for dim, n in points.items()}
-    with warnings.catch_warnings(action="ignore"): system = weak(ds, terms=terms, half_width=half, order=order)
-    for term, column in zip(map(Term.parse, [*map(str, system.terms), system.target]), [*system.X.T, system.y]):
+    centers = {dim: field[dim].values[finer*n:field.sizes[dim] - finer*n] for dim, n in points.items()}
+    with warnings.catch_warnings(action="ignore"): system = weak(field, terms=terms, half_width=half, order=order)
+    for term, column in columns_of(system):
         P = factors_of(term, u)
-        yield str(term), column, outer([[grid_sum(P[dim], order, c, half[dim], steps[dim]) for c in centers[dim]] for dim in u]), outer([[integral(P[dim], order, c, half[dim]) for c in centers[dim]] for dim in u])
+        sums = [[grid_sum(P[dim], order, c, half[dim], steps[dim]) for c in centers[dim]] for dim in u]
+        exact = [[integral(P[dim], order, c, half[dim]) for c in centers[dim]] for dim in u]
+        yield str(term), column, outer(sums), outer(exact)
 
 
-planes = {"xt": (["u", "u^2", "u_x", "u_xx", "u*u_x", "u^2*u_x", "u*u_xx"], {"x": 10, "t": 8}),
-          "xyt": (["u", "u_x", "u_y", "u_xy", "u_yy", "u*u_x", "u^2*u_y", "u*u_xy"], {"x": 9, "y": 9, "t": 5})}
+planes = {
+    "xt": (["u", "u^2", "u_x", "u_xx", "u*u_x", "u^2*u_x", "u*u_xx"], {"x": 10, "t": 8}),
+    "xyt": (["u", "u_x", "u_y", "u_xy", "u_yy", "u*u_x", "u^2*u_y", "u*u_xy"], {"x": 9, "y": 9, "t": 5}),
+}
 
 
 @few
 @given(st.sampled_from(list(planes)), st.integers(2, 3), st.integers(3, 6), st.integers(0, 10**6))
 def test_weak_features_of_polynomials_are_their_sums_and_these_are_integrals_to_their_order(axes, degree, order, seed):
-    """Derivatives are moved to the test function without any error, up to degree 12 or as many points as half a box has. What is left is that of the sum over grid points: by Euler and Maclaurin
-    it is of the smallest even order above that of the test function, so that half the spacing divides it by 16 (order 3), 64 (4, 5) or 256 (6)."""
+    """Derivatives are moved to the test function without any error.
+
+    That holds up to degree 12 or as many points as half a box has. What is left is that of the sum over grid points: by
+    Euler and Maclaurin it is of the smallest even order above that of the test function, so that half the spacing
+    divides it by 16 (order 3), 64 (4, 5) or 256 (6).
+    """
     rng, (terms, points) = np.random.default_rng(seed), planes[axes]
     u = {dim: polynomials(rng, 1 if dim == "t" else degree) for dim in axes} # linear in time: no noise is seen
     coarse, fine = (list(conservative(u, terms, order, points, finer)) for finer in (1, 2))
     assert [name for name, *_ in coarse] == [*terms, "u_t"]
     for (name, column, sums, exact), (_, finer_column, finer_sums, finer_exact) in zip(coarse, fine):
-        for ours, theirs in ((column, sums), (finer_column, finer_sums)): np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8*np.abs(exact).max(), err_msg=name)
+        least = 1e-9*np.abs(exact).max()
+        for ours, theirs in ((column, sums), (finer_column, finer_sums)):
+            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-8*np.abs(exact).max(), err_msg=name)
         error, finer_error = np.abs(column - exact).max(), np.abs(finer_column - finer_exact).max()
-        assert finer_error < max(1.3*error/2**(order//2*2 + 2), 1e-9*np.abs(exact).max()), name
+        assert finer_error < max(1.3*error/2**(order//2*2 + 2), least), name
 
 
-def drawn_boxes(ds, half, rows, seed): # ends of the boxes, axis by axis, as PySINDy draws them
+def drawn_boxes(field, half, rows, seed): # ends of the boxes, axis by axis, as PySINDy draws them
     rng, ends = np.random.default_rng(seed), {}
-    for dim in ds.dims:
-        s = ds[dim].values
-        inside = [s[(s > c - half) & (s < c + half)] for c in rng.uniform(s[0] + half, s[-1] - half, size=rows)]
+    for dim in field.dims:
+        s = field[dim].values
+        centers = rng.uniform(s[0] + half, s[-1] - half, size=rows)
+        inside = [s[(s > c - half) & (s < c + half)] for c in centers]
         ends[dim] = [(points[0], points[-1]) for points in inside]
     return ends
 
 
 def pysindy_errors(u, terms, order, sizes, seed, half=0.45, rows=40): # relative, column by column
-    ds = polynomial_field(u, sizes)
-    with warnings.catch_warnings(action="ignore"): system = weak(ds, terms=terms, form="pysindy", order=order, rows=rows, seed=seed, half_width=half)
-    ends = drawn_boxes(ds, half, rows, seed)
-    for term, column in zip(map(Term.parse, [*map(str, system.terms), system.target]), [*system.X.T, system.y]):
+    field = polynomial_field(u, sizes)
+    drawing = {"form": "pysindy", "rows": rows, "seed": seed}
+    with warnings.catch_warnings(action="ignore"):
+        system = weak(field, terms=terms, order=order, half_width=half, **drawing)
+    ends = drawn_boxes(field, half, rows, seed)
+    for term, column in columns_of(system):
         P = factors_of(term, u)
         exact = np.prod([[integral(P[dim], order, (a + b)/2, (b - a)/2) for a, b in ends[dim]] for dim in u], axis=0)
         yield str(term), np.abs(column - exact).max()/np.abs(exact).max()
@@ -506,18 +581,33 @@ def pysindy_errors(u, terms, order, sizes, seed, half=0.45, rows=40): # relative
 def test_weak_features_in_the_form_of_pysindy_are_exact_for_linear_fields_and_else_of_second_order(axes, order, seed):
     rng, sizes = np.random.default_rng(seed), dict(zip(axes, (21, 17, 19)))
     linear = {dim: Polynomial([2, rng.uniform(0.2, 0.5)]) for dim in axes}
-    for name, error in pysindy_errors(linear, [f"u_{dim}" for dim in axes if dim != "t"] + ["u"], order, sizes, seed): assert error < 1e-9, name
+    names = [f"u_{dim}" for dim in axes if dim != "t"] + ["u"]
+    for name, error in pysindy_errors(linear, names, order, sizes, seed): assert error < 1e-9, name
     curved = {dim: Polynomial([3, *rng.uniform(0.2, 0.5, 2)]) for dim in axes}
     terms = ["u", "u^2", "u_x", "u*u_x"]
-    coarse, fine = (dict(pysindy_errors(curved, terms, order, {dim: n*(size - 1) + 1 for dim, size in sizes.items()}, seed)) for n in (1, 4))
-    for name in [*terms, "u_t"]: assert fine[name] < max(coarse[name]/8, 1e-9), name # 16 on equal boxes; these end at the nearest grid points
+    def errors(finer):
+        grid = {dim: finer*(size - 1) + 1 for dim, size in sizes.items()}
+        return dict(pysindy_errors(curved, terms, order, grid, seed))
+    coarse, fine = errors(1), errors(4)
+    for name in [*terms, "u_t"]: # 16 on equal boxes; these end at the nearest grid points
+        assert fine[name] < max(coarse[name]/8, 1e-9), name
 
 
-# --- terms ----------------------------------------------------------------------------------------------------------------------
+# --- terms --------------------------------------------------------------------------------------------------------
 
-terms = st.builds(lambda powers, derivative: Term(tuple(sorted(powers.items())), derivative),
-                  st.dictionaries(st.sampled_from(["u", "v", "w", "psire", "q2"]), st.integers(1, 12), max_size=3).filter(lambda powers: sum(powers.values()) < 20), # twenty with the derivative's own factor: more is refused
-                  st.none() | st.tuples(st.sampled_from(["u", "v", "psire"]), st.text("xyzt", min_size=1, max_size=5).map(lambda s: "".join(sorted(s)))))
+def few_factors(powers): return sum(powers.values()) < 20 # twenty with the derivative's own factor: more is refused
+
+
+def in_order(axes): return "".join(sorted(axes))
+
+
+products = st.dictionaries(st.sampled_from(["u", "v", "w", "psire", "q2"]), st.integers(1, 12), max_size=3)
+derivatives = st.tuples(st.sampled_from(["u", "v", "psire"]), st.text("xyzt", min_size=1, max_size=5).map(in_order))
+terms = st.builds(
+    lambda powers, derivative: Term(tuple(sorted(powers.items())), derivative),
+    products.filter(few_factors),
+    st.none() | derivatives,
+)
 
 
 @settings(quick, max_examples=200)
@@ -534,11 +624,13 @@ def test_order_of_factors_and_of_derivatives_does_not_matter(term, random):
     random.shuffle(factors)
     if term.derivative:
         name, axes = term.derivative
-        factors = [f"{name}_{''.join(random.sample(axes, len(axes)))}" if "_" in factor else factor for factor in factors]
+        turned = f"{name}_{''.join(random.sample(axes, len(axes)))}"
+        factors = [turned if "_" in factor else factor for factor in factors]
     assert Term.parse("*".join(factors)) == term
 
 
 def test_a_constant_stands_alone_in_an_equation():
     equation = Equation("u_t", tuple(map(parse_term, ("1", "u"))), (0.5, -1.0), (0.1, 0.2))
-    assert str(equation) == "u_t = 0.50 (± 0.10) - 1.00 (± 0.20) u" and equation.latex == r"u_{t} = (0.50 \pm 0.10) - (1.00 \pm 0.20)\, u"
+    assert str(equation) == "u_t = 0.50 (± 0.10) - 1.00 (± 0.20) u"
+    assert equation.latex == r"u_{t} = (0.50 \pm 0.10) - (1.00 \pm 0.20)\, u"
     assert str(equation.sympy().rhs) == "0.5 - 1.0*u(x, t)"

@@ -334,10 +334,11 @@ def _as_numbers(name, column):
     if not bad.any(): return numbers.to_numpy()
     first = bad.idxmax()
     cell = shown(str(column[first]))
-    found = f"has {bad.sum()} cell(s) that are no numbers, the first {cell} in row {first + 1} below the header"
+    where = f"the first {cell} in row {first + 1} below the header"
+    found = f"`{name}` has {bad.sum()} cell(s) that are no numbers, {where}" # a name in the data, and no argument
     example = ", such as seconds since the start" if name == "t" else ""
-    remedy = "correct them, or leave the column out with variables=[...]"
-    raise ArgumentError(name, found, f"give numbers there{example}" if is_axis else remedy)
+    remedy = ["correct them, or leave the column out with ", Argument("variables", "[...]")]
+    raise ArgumentError("", found, f"give numbers there{example}" if is_axis else remedy)
 
 def _check_columns(there, table, axes, unknowns):
     "Raise if the columns of a table are not those of a field."

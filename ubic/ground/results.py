@@ -100,12 +100,19 @@ def made_of(cls, **parts):
     return cls(**checked_parts(cls, parts))
 
 # %% ../../nbs/01_ground/05_results.ipynb #42efe472
-def kind_of(value):
-    "The name under which a value is filed."
+def _filed_under(value):
+    "The name under which a value is filed, if its kind has been registered."
     name, package = type(value).__name__, type(value).__module__.partition(".")[0]
     for filed, kind in KINDS.items():
         if kind.cls is type(value): return filed
         if kind.cls is None and (filed, kind.package) == (name, package): return filed
+    return None
+
+def kind_of(value):
+    "The name under which a value is filed; rooms that register kinds may have to be loaded first."
+    name = type(value).__name__
+    if _filed_under(value) is None: find_registered(KINDS, name)
+    if filed := _filed_under(value): return filed
     can = "results, tables, fields, arrays, numbers and texts can, and lists, tuples and mappings of these"
     raise ArgumentTypeError("result", f"holds a value of type {name}, which cannot be saved", can)
 

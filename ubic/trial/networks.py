@@ -19,7 +19,7 @@ from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_wh
 from ..ground.storage import as_path, system_reason, write_atomically
 from ..ground.results import Result, saved
 from ..language.terms import Term, evaluate, expanded, parse_term
-from ..language.equations import Equation, read_terms
+from ..language.equations import PDE, Equation
 from ..data.field import check_field, compute, draw_mesh, middle_plane, pick_unknown
 from ..data.survey import noise_level
 from .scores import gaussian_bic
@@ -44,24 +44,12 @@ def _check_order(left, right):
         raise ArgumentError("pde", f"explains {left} by {term}", remedy)
     return right
 
-# %% ../../nbs/07_trial/07_networks.ipynb #adb1edf4
-def _by_unknown(pde, names):
-    "Right-hand sides as they were given, by their left-hand sides."
-    if callable(getattr(pde, "pde", None)): pde = pde.pde()
-    if not isinstance(pde, Mapping) or not pde:
-        raise ArgumentTypeError("pde", f"must be a selection or a mapping such as {{'u_xx': 0.1}}, found {pde!r}")
-    if all(isinstance(terms, Mapping) for terms in pde.values()): return pde
-    if len(names) == 1: return {names[0]: pde}
-    found = ["has no unknowns as keys, but ", Argument("field"), f" has {names}"]
-    raise ArgumentError("pde", found, f"write {{'{names[0]}': {{...}}, ...}}")
-
 # %% ../../nbs/07_trial/07_networks.ipynb #61589e58
 def _read_pde(pde, names):
     "Right-hand sides as {left-hand side: {Term: coefficient}}."
     equations = {}
-    for target, terms in _by_unknown(pde, names).items():
+    for target, right in PDE.read(pde, names, "field").items():
         left = _left_side(target)
-        right = read_terms(terms)
         name = left.derivative[0]
         if any(name == other.derivative[0] for other in equations):
             raise ArgumentError("pde", f"has more than one equation for {name}", "keep one")
@@ -131,7 +119,6 @@ def _values(part, field, names):
     return np.stack([field[name].isel(part).values.ravel() for name in names])
 
 # %% ../../nbs/07_trial/07_networks.ipynb #81175255
-@partial(saved, name="_Problem")
 @dataclass(frozen=True, eq=False)
 class NetworkProblem:
     "Data, equations, network and precision: all that decides a training."
@@ -172,6 +159,12 @@ class NetworkProblem:
     def values(self, part: dict) -> np.ndarray:
         "What should come out of it there: unknowns × points."
         return _values(part, self.field, self.names)
+
+def _made_problem(ds=None, **parts):
+    "A problem from the parts in a file; version 0.1.0 had another name for the field."
+    return NetworkProblem(**parts if ds is None else {"field": ds, **parts})
+
+saved(NetworkProblem, name="_Problem", make=_made_problem)
 
 # %% ../../nbs/07_trial/07_networks.ipynb #9c72eab1
 def _broken_equations(problem, found, xi):

@@ -139,7 +139,8 @@ def test_site_shows_all_of_it(tool, compared):
     cells = json.loads((ROOT / "nbs/paper/all_results.ipynb").read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
     shown = ["".join(output["data"]["text/html"]) for output in outputs if "text/html" in output.get("data", {})]
-    wanted = [markdown2html(part).replace("<table>", '<table class="dataframe">') for part in tool.chapters(compared).values()]
+    pages = map(markdown2html, tool.chapters(compared).values())
+    wanted = [page.replace("<table>", '<table class="dataframe">') for page in pages]
     assert shown == wanted, "run nbs/paper/all_results.ipynb again"
 
 

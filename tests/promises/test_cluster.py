@@ -1,4 +1,4 @@
-"""Fields larger than memory: tasks on two workers, one of them killed, give what memory gives; nothing gathers the field."""
+"""Fields larger than memory: tasks on two workers, one of them killed, give what memory gives; nothing gathers them."""
 import os
 import signal
 import threading

@@ -7,14 +7,13 @@ __all__ = ['State', 'state_of', 'climb', 'Step', 'Relevance', 'ard', 'plot_relev
 
 # %% ../../nbs/08_bayes/04_relevance.ipynb #6f3a0316
 from dataclasses import dataclass
-from html import escape
 from numbers import Real
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, warn
-from ..ground.results import Result, saved
+from ..ground.results import Result, html_of, saved
 from ..weakform.system import LinearSystem
 from ..search.paths import SubsetPath, fit_subset, path_of
 from ..search.elimination import independent_candidates
@@ -173,7 +172,7 @@ def __repr__(self):
 @patch_to(Relevance)
 def _repr_html_(self):
     "The line and the table, for a page."
-    return f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format, na_rep="")
+    return html_of(repr(self), self.table(), na_rep="")
 
 # %% ../../nbs/08_bayes/04_relevance.ipynb #a8f072b2
 def _check_threshold(threshold):

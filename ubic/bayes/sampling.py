@@ -12,7 +12,6 @@ import logging, warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
@@ -378,12 +377,6 @@ def __repr__(self):
     surest = np.argsort(self.uncertainty)[:3]
     named = [f"{self.terms[j]} ({self.uncertainty[j]:.3g})" for j in surest]
     return f"{self.model} on {self.likelihood.system.target}: least uncertain {', '.join(named)}"
-
-# %% ../../nbs/08_bayes/01_sampling.ipynb #7ddddd97
-@patch_to(CoefficientPosterior)
-def _repr_html_(self):
-    "The line and the table, for a page."
-    return f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.4g}".format)
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #801ce4d8
 def term_labels(

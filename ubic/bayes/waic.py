@@ -8,7 +8,6 @@ __all__ = ['gaussian_rows', 'compiled_model', 'subset_chain', 'draw_subset', 'sa
 # %% ../../nbs/08_bayes/05_waic.ipynb #b6310c27
 from dataclasses import dataclass
 from functools import cache as remember
-from html import escape
 from numbers import Real
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from scipy.special import logsumexp, polygamma
 from tqdm import tqdm
 from ..ground.runtime import need, patch_to
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 from ..language.terms import latex
 from ..language.equations import as_term
 from ..search.paths import SubsetPath
@@ -224,7 +223,7 @@ def __repr__(self):
 @patch_to(Uwaic)
 def _repr_html_(self):
     "The line and the table, for a page."
-    return f"<p>{escape(repr(self))}</p>" + self.table().to_html(float_format="{:.5g}".format)
+    return html_of(repr(self), self.table(), digits=".5g")
 
 # %% ../../nbs/08_bayes/05_waic.ipynb #8da24935
 def plot_uwaic(

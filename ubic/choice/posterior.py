@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, check_positive, warn
-from ..ground.results import Result, saved
+from ..ground.results import Result, html_of, saved
 from ..weakform.system import check_numbers
 from ..search.paths import SubsetPath
 from .rules import RULES
@@ -259,7 +259,7 @@ def __repr__(self):
 @patch_to(Evidence)
 def _repr_html_(self):
     "The same, with the table."
-    return f"<p>{self!r}</p>" + self.table().to_html(float_format="{:.6g}".format)
+    return html_of(repr(self), self.table(), digits=".6g")
 
 # %% ../../nbs/06_choice/02_posterior.ipynb #07240c83
 def plot_evidence(
@@ -297,7 +297,7 @@ def table(self) -> pd.DataFrame:
 @patch_to(Posterior)
 def _repr_html_(self):
     "The spread, and the table."
-    return f"<p>Posterior of relative spread {self.cv:.4g}</p>" + self.table().to_html(float_format="{:.4g}".format)
+    return html_of(f"Posterior of relative spread {self.cv:.4g}", self.table())
 
 # %% ../../nbs/06_choice/02_posterior.ipynb #4d609a55
 def plot_posterior(

@@ -9,7 +9,6 @@ __all__ = ['noise_operator', 'white_least_squares', 'Refit', 'Refitter', 'spread
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -17,7 +16,7 @@ from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
 from ..ground.runtime import patch_to
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, renamed_argument, warn
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 
 # %% ../../nbs/06_choice/05_refit.ipynb #83622b13
 from ..language.terms import Term, by_parts, latex
@@ -229,7 +228,7 @@ def __repr__(self):
 @patch_to(Refit)
 def _repr_html_(self):
     "The same as a formula."
-    return f"<p>${escape(self.equation.latex)}$</p><p>{_unexplained_text(self)}</p>"
+    return html_of(self.equation, _unexplained_text(self))
 
 # %% ../../nbs/06_choice/05_refit.ipynb #72cb818a
 def _neighbors_differ(r, axis):

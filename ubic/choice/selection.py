@@ -22,7 +22,7 @@ from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, UbicWarning, check_positive, check_whole
 
 # %% ../../nbs/06_choice/04_selection.ipynb #cfc2d083
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 from ..language.terms import latex
 from ..language.equations import Equation, as_term
 from ..search.paths import SubsetPath, fit_subset, path_of
@@ -182,7 +182,7 @@ def _repr_html_(self):
     "The same, with the table."
     advice = "".join(f"<p><em>{escape(sentence)}</em></p>" for sentence in self.sentences)
     table = self.table().to_html(formatters=TABLE_FORMATS)
-    return f"<p>${escape(self.equation.latex)}$</p><p>{escape(summary_line(self))}</p>{advice}{table}"
+    return html_of(self.equation, summary_line(self)) + advice + table
 
 # %% ../../nbs/06_choice/04_selection.ipynb #f4feb48d
 def plot_selection(

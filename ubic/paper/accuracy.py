@@ -9,7 +9,6 @@ __all__ = ['Windows', 'WeakFit', 'DenoisedFit', 'draw_windows', 'denoised_weak_f
 # %% ../../nbs/09_paper/05_accuracy.ipynb #5ce52bf0
 from copy import deepcopy
 from dataclasses import dataclass
-from html import escape
 from math import ceil, prod
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from . import recipes
 from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, as_rng, check_positive, check_whole, renamed_argument,
 )
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 from ..language.terms import by_parts, is_exact_derivative
 from ..language.equations import Equation, coefficient_error
 from ..data.field import check_field, compute, grid_steps, true_pde
@@ -216,7 +215,7 @@ class WeakFit(Result):
 
     def _repr_html_(self):
         "The equation, and how it was fitted."
-        return f"<p>${escape(self.equation.latex)}$</p><p>{escape(self.settings)}</p>"
+        return html_of(self.equation, self.settings)
 
 # %% ../../nbs/09_paper/05_accuracy.ipynb #bbca39d0
 def _fit(table, terms):

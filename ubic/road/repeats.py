@@ -10,7 +10,6 @@ __all__ = ['scans', 'half_sample', 'with_noise', 'scaled_half_width', 'Stability
 import os, warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from html import escape
 from inspect import signature
 from numbers import Real
 from time import perf_counter
@@ -24,7 +23,7 @@ from ..ground.runtime import end_with, patch_to
 from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, UbicWarning, as_rng, check_positive, check_whole,
 )
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 from ..language.terms import latex
 from ..language.equations import as_term, time_derivative
 from ..data.field import add_noise, check_field, space_dims, spacing, true_pde
@@ -193,7 +192,7 @@ def __repr__(self): return _describe(self)
 @patch_to(Stability)
 def _repr_html_(self):
     "The sentence, and the table."
-    return f"<p>{escape(_describe(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
+    return html_of(_describe(self), self.table(), digits=".2f")
 
 # %% ../../nbs/10_road/02_repeats.ipynb #6a0a4f1b
 def _key(outcome):
@@ -501,7 +500,7 @@ def __repr__(self):
 @patch_to(Sensitivity)
 def _repr_html_(self):
     "The sentence, and the table."
-    return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.4f}'.format)}"
+    return html_of(repr(self), self.table(), digits=".4f")
 
 # %% ../../nbs/10_road/02_repeats.ipynb #72ecf14c
 def _scan(path, name, truth, settings):

@@ -13,7 +13,7 @@ from math import comb
 from time import perf_counter
 import numpy as np
 from tqdm import tqdm
-from ..ground.checks import Argument, ArgumentError, check_positive, warn
+from ..ground.checks import Advice, Argument, ArgumentError, check_positive, warn
 from ..ground.compiled import njit
 from ..weakform.system import dependent_columns
 from ubic.search.paths import (
@@ -407,7 +407,8 @@ def _check_room(p, max_size, most=2e9):
     if size <= most: return
     need = f" would need {size*1e-9:.0f} GB for {p} candidates up to size {max_size}"
     found = [Argument("solver", "'exact'"), need]
-    raise ArgumentError("", found, ["lower ", Argument("max_size"), ", or use solver='two_step' or 'greedy'"])
+    other = Advice("solver", ", or use solver='two_step' or 'greedy'")
+    raise ArgumentError("", found, ["lower ", Argument("max_size"), other])
 
 # %% ../../nbs/05_search/03_exact.ipynb #e3d91d48
 def optimality_gap(

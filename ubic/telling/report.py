@@ -7,7 +7,7 @@ __all__ = ['set_equation', 'coefficient_table', 'set_reasons', 'coefficient_erro
            'check_report_kind', 'check_report', 'print_pdf', 'write_report']
 
 # %% ../../nbs/11_telling/02_report.ipynb #ecf262e6
-import base64, html, io, os, platform, re, shutil, subprocess, tempfile
+import html, os, platform, re, shutil, subprocess, tempfile
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Real
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from ..ground.checks import ArgumentError, ArgumentTypeError, shown
 from ..ground.storage import as_path, fingerprint, write_atomically
+from ..ground.show import picture_source
 from ..language.terms import latex
 from ..data.field import is_chunked, plot_field
 from ..choice.selection import TABLE_FORMATS, ReasonKind, penalty_text
@@ -78,20 +79,10 @@ def _set_terms(terms):
     "Terms in MathML, with commas."
     return ", ".join(_math(latex(term)) for term in terms)
 
-# %% ../../nbs/11_telling/02_report.ipynb #30892392
-def _vector_picture(figure):
-    "A figure as the source of a picture; fixed names keep it the same from run to run."
-    import matplotlib.pyplot as plt
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg", dpi=200, bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
-
 # %% ../../nbs/11_telling/02_report.ipynb #c2f957f6
 def _figure(draw, caption):
     "What `draw` plots, as part of a page."
-    import matplotlib.pyplot as plt
-    with plt.rc_context({"svg.hashsalt": "ubic"}): source = _vector_picture(np.ravel(draw())[0].figure)
+    source = picture_source(draw, "svg")
     picture = f"<img alt='{html.escape(caption, quote=True)}' src='{source}'>"
     return f"<figure>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>"
 

@@ -9,11 +9,10 @@ __all__ = ['Settled', 'LibrarySettings', 'Settings', 'Discovery', 'plot_discover
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from html import escape
 from numbers import Number
 import numpy as np
 from ..ground.runtime import patch_to
-from ..ground.results import Result, saved
+from ..ground.results import Result, html_of, saved
 from ..ground.show import figure_html
 from ..language.equations import coefficient_error, time_derivative
 from ..data.field import is_chunked, plot_field, true_pde
@@ -198,7 +197,7 @@ def _with_figure(result, caption):
 def _repr_html_(self):
     "The same with figures."
     chosen = [_with_figure(selection, _CHOICE) for selection in self.values()]
-    noise = [f"<p>{escape(sentence)}</p>" for sentence in self.noise_sentences()]
+    noise = [html_of(*self.noise_sentences())]
     judged = [] if self.validation is None else [_with_figure(self.validation, _RUNS)]
     return "".join(chosen + noise + judged)
 

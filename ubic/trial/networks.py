@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ..ground.runtime import need, patch_to
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_whole, warn
 from ..ground.storage import as_path, system_reason, write_atomically
-from ..ground.results import Result, saved
+from ..ground.results import Result, html_of, saved
 from ..language.terms import Term, evaluate, expanded, parse_term
 from ..language.equations import PDE, Equation
 from ..data.field import check_field, compute, draw_mesh, middle_plane, pick_unknown
@@ -459,9 +459,7 @@ def __repr__(self): return "\n".join([*map(str, self.equations), *_sentences(sel
 @patch_to(TrainedNetwork)
 def _repr_html_(self):
     "Equations and sentences, and the table."
-    equations = [f"${equation.latex}$" for equation in self.equations]
-    paragraphs = "".join(f"<p>{line}</p>" for line in [*equations, *_sentences(self)])
-    return paragraphs + self.table().to_html(float_format="{:.4g}".format)
+    return html_of(*self.equations, *_sentences(self), self.table())
 
 # %% ../../nbs/07_trial/07_networks.ipynb #44710b73
 @patch_to(TrainedNetwork)

@@ -7,7 +7,6 @@ __all__ = ['CrossValidation', 'cross_validate', 'plot_cross_validation', 'weak_i
 
 # %% ../../nbs/07_trial/11_splits.ipynb #9e248dc9
 from dataclasses import dataclass
-from html import escape
 from inspect import signature
 from itertools import product
 from typing import NamedTuple
@@ -16,7 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, as_rng, check_whole, warn
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 from ..data.field import check_field, spacing
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
 from ..weakform.system import LinearSystem
@@ -136,7 +135,7 @@ class CrossValidation(Result):
 
     def _repr_html_(self):
         "The line above its table."
-        return f"<p>{escape(repr(self))}</p>{self.table().to_html(float_format='{:.2f}'.format)}"
+        return html_of(repr(self), self.table(), digits=".2f")
 
 # %% ../../nbs/07_trial/11_splits.ipynb #c1c04aa0
 def _check_request(system, splits, groups):

@@ -8,7 +8,6 @@ __all__ = ['EQUAL', 'CHOSEN', 'BEHIND', 'AHEAD', 'Validation', 'validate', 'plot
 # %% ../../nbs/07_trial/10_validation.ipynb #deade42e
 import inspect
 from dataclasses import dataclass, replace
-from html import escape
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -18,7 +17,7 @@ from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, check_flag, check_whole,
 )
 from ..ground.storage import as_path
-from ..ground.results import Result
+from ..ground.results import Result, html_of
 from ..language.equations import Equation
 from ..data.field import check_field, compute, middle_plane, space_dims
 from ..choice.selection import Selection
@@ -120,10 +119,7 @@ def __repr__(self): return "\n".join([*map(str, self.equations), *self.sentences
 @patch_to(Validation)
 def _repr_html_(self):
     "Equations and sentences, and the table."
-    equations = [f"<p>${escape(equation.latex)}$</p>" for equation in self.equations]
-    sentences = [f"<p>{escape(sentence)}</p>" for sentence in self.sentences]
-    table = self.scores.to_html(float_format="{:.5g}".format, na_rep="")
-    return "".join(equations + sentences) + table
+    return html_of(*self.equations, *self.sentences, self.scores, digits=".5g", na_rep="")
 
 # %% ../../nbs/07_trial/10_validation.ipynb #5034eacb
 def _scores(candidates, bic, left, lost):

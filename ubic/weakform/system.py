@@ -8,7 +8,6 @@ __all__ = ['check_numbers', 'dependent_columns', 'triangle', 'of_target', 'Linea
 
 # %% ../../nbs/04_weakform/01_system.ipynb #497c3bd1
 from functools import cached_property
-from html import escape
 from numbers import Integral
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from ..ground.runtime import patch_to
 from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, check_positive, check_whole, warn,
 )
-from ..ground.results import Result, saved
+from ..ground.results import Result, html_of, saved
 from ..language.terms import Term, latex
 from ..language.equations import as_term
 
@@ -295,8 +294,7 @@ def __repr__(self): return f"LinearSystem({_counts(self)}: {', '.join(map(str, s
 @patch_to(LinearSystem)
 def _repr_html_(self):
     "The counts and the table, for a notebook."
-    table = self.table().to_html(float_format="{:.4g}".format, max_rows=20)
-    return f"<p>LinearSystem of {escape(_counts(self))}</p>{table}"
+    return html_of(f"LinearSystem of {_counts(self)}", self.table(), max_rows=20)
 
 # %% ../../nbs/04_weakform/01_system.ipynb #eb383f37
 def plot_system(

@@ -282,7 +282,7 @@ def public_names(where):
         top = {name: f"ubic.{name}" for name, home in ubic._names.items() if f"ubic.{home}" == room}
         own = {
             name: f"{short}.{name}" for name in module.__all__
-            if name not in top and f"{room}.{name}" in index["syms"][room]
+            if name not in top and f"{room}.{name}" in index["syms"].get(room, {})
         }
         told = {name: first_line(getattr(module, name)) for name in top | own}
         rows = [f"| {linked(module, name, f'`{shown}`')} | {told[name]} |" for name, shown in (top | own).items()]

@@ -229,7 +229,7 @@ def test_words_of_python_are_translated():
     need = Argument("solver", "'exact'"), " would need 65 GB; lower ", Argument("max_size")
     other = Advice("solver", ", or use solver='two_step' or 'greedy'")
     assert typed(*need, other) == "the exact search would need 65 GB; lower `--max-size`"
-    assert typed(Argument("ds.attrs['pde']"), " is 3") == "the attribute `pde` of `SOURCE` is 3"
+    assert typed(Argument("field.attrs['pde']"), " is 3") == "the attribute `pde` of `SOURCE` is 3"
     stopped = "the search stopped after ", Argument("time_limit", "60"), " seconds: for size 3"
     assert str(UbicWarning(*stopped)) == "the search stopped after `time_limit=60` seconds: for size 3"
     assert typed(*stopped) == "the search stopped after --time-limit 60 seconds: for size 3"

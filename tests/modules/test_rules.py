@@ -31,7 +31,7 @@ def two_terms(second, left, rows=64, n_eff=None):
 def reasons(selection): return "; ".join(selection.verdict.reasons)
 
 
-# Chapter 07: the best subset of every size
+# the best subset of every size
 
 @pytest.mark.parametrize("seed", [38, 41, 60])
 def test_no_better_subset_breaks_the_promise_of_the_gap(seed):
@@ -60,7 +60,7 @@ def test_of_equal_terms_the_simplest_is_taken(names, simplest):
         assert np.abs(path.coef[0]) == pytest.approx(1)
 
 
-# Chapter 08: how sure the coefficients are
+# how sure the coefficients are
 
 def test_bic_counts_independent_rows():
     "BIC is n log(what is left) + terms · log n, and n is the number of independent rows."
@@ -100,7 +100,7 @@ def test_posterior_of_one_coefficient_by_hand():
     np.testing.assert_allclose(belief.cov, [[1/(64/0.25 + 1)]])
 
 
-# Chapter 09: the number of terms
+# the number of terms
 
 def test_the_penalty_counts_independent_rows():
     "Its scale is log n, and its largest weight the largest of (2 log-likelihood - n log terms)/(scale · uncertainty)."
@@ -187,7 +187,7 @@ def test_a_coefficient_needs_five_independent_rows(n_eff, few):
     assert (f"{n_eff:.1f} independent rows for 2 coefficients" in chosen.verdict.reasons) == few
 
 
-# Chapter 09a: the chosen equation fitted once more
+# the chosen equation fitted once more
 
 def fit_with(coef=(1.0,), std=(0.1,), left=1.0, rows=200):
     "The fit of an equation with these coefficients, that leaves so many times the variance of the noise in every box."
@@ -221,7 +221,7 @@ def test_a_refit_is_less_sure_the_more_is_left():
     assert lacking.std[0]/whole.std[0] == pytest.approx(lacking.excess/whole.excess, rel=0.1)
 
 
-# Chapter 10: the whole road
+# the whole road
 
 def test_what_clean_data_leave_unexplained_is_told():
     "Without its decay the equation leaves a small share of u_t, but clean data should leave none."
@@ -237,7 +237,7 @@ def test_what_noisy_data_leave_unexplained_is_told():
     assert "times the noise is left unexplained" in reasons(chosen)
 
 
-# Chapter 21a: rows from separate blocks
+# rows from separate blocks
 
 def test_independent_rows_of_blocks_add_up():
     "Two halves of a field have the independent rows of the one and of the other."

@@ -13,18 +13,21 @@ import pytest
 from browser import Browser, find_chromium, serve
 
 ROOT = Path(__file__).resolve().parents[2]
-SECTIONS = ["Get started", "The road", "The paper", "The supplement", "Beyond the paper", "Benchmarks", "API"]
-PAGES = {"front page": "index.html", "module": "09_criterion.html", "paper": "paper/burgers.html"}
+sys.path.insert(0, str(ROOT / "tools"))
+
+from contents import SECTIONS
+
+PAGES = {"front page": "index.html", "module": "06_choice/03_criterion.html", "paper": "paper/burgers.html"}
 NUMBERED = { # in the paper
-    "04_denoise": ["2"],
-    "05_system": ["3,4"],
-    "06_library": ["3"],
-    "07_subsets": ["4"],
-    "08_posterior": ["7", "8", "5"],
-    "09_criterion": ["6", "9"],
-    "23_validation": ["11"],
-    "24a_pinn": ["10", "11"],
-    "20b_slab": ["14"],
+    "03_data/06_dictionary": ["2"],
+    "04_weakform/01_system": ["3,4"],
+    "04_weakform/05_library": ["3"],
+    "05_search/05_subsets": ["4"],
+    "06_choice/02_posterior": ["7", "8", "5"],
+    "06_choice/03_criterion": ["6", "9"],
+    "07_trial/10_validation": ["11"],
+    "07_trial/07_networks": ["10", "11"],
+    "08_bayes/02_slab": ["14"],
     "supplement/g_ubic": ["12,13"],
 }
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src"}
@@ -84,7 +87,7 @@ CAPTIONS = """
 """
 FOUND_BEST_SUBSETS = """
 [...document.querySelectorAll('#search-results li a')]
-    .some(found => found.getAttribute('href').startsWith('07_subsets.html'))
+    .some(found => found.getAttribute('href').startsWith('05_search/05_subsets.html'))
 """
 
 
@@ -214,8 +217,8 @@ def test_packages_of_the_extras_are_among_the_references():
 
 def test_code_of_a_module_is_on_its_page(site):
     "Helpers without documentation too, folded under the prose that explains them."
-    page = (site / "07_subsets.html").read_text(encoding="utf-8")
-    assert "_leave_out</span>" in page and page.index("Show the code") < page.index("_leave_out</span>")
+    page = (site / "05_search" / "03_exact.html").read_text(encoding="utf-8")
+    assert "_check_room</span>" in page and page.index("Show the code") < page.index("_check_room</span>")
 
 
 @pytest.fixture(scope="session")
@@ -309,7 +312,7 @@ def test_formulas_of_the_paper_carry_its_numbers(browser, address, site, page):
 
 def test_sidebar_search_and_dark_mode(browser, address):
     browser.open(address + "index.html")
-    assert browser.ask(CAPTIONS) == SECTIONS
+    assert browser.ask(CAPTIONS) == list(SECTIONS)
     assert browser.ask("document.querySelectorAll('button.copybtn').length") > 0
     browser.open(address + "search.html?q=best_subsets")
     browser.wait(FOUND_BEST_SUBSETS)

@@ -907,7 +907,7 @@ OTHER = { # what is on no row of the table: settings of the road
     ),
     "true PDE that cannot be read": (
         lambda: discover(field.assign_attrs(pde="[" * 100_000), derivative_order=1, power=1),
-        W(r"`ds.attrs\['pde'\]` is .*; it is ignored", lambda found: found.errors() == {}),
+        W(r"`field.attrs\['pde'\]` is .*; it is ignored", lambda found: found.errors() == {}),
     ),
 }
 

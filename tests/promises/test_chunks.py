@@ -333,7 +333,7 @@ def save_over_folder(path):
     (lambda path: save_field(field().chunk(t=3), path.with_name("b.txt")), ValueError, r"\.npz, \.nc or \.zarr"),
     (lambda path: save_field(field().chunk(t=3), path.parent / "none" / "b.zarr"), ValueError, "no folder"),
     (save_over_folder, ValueError, "is a folder"),
-    (lambda path: save_field(field().assign_attrs(f=print), path), TypeError, "`ds.attrs` holds"),
+    (lambda path: save_field(field().assign_attrs(f=print), path), TypeError, "`field.attrs` holds"),
     (lambda path: save_field(field().assign_attrs(f={"a": 1}), path.with_name("b.nc")), TypeError,
      "netCDF cannot keep"),
 ])

@@ -21,7 +21,8 @@ from ..ground.results import Result, html_of
 # %% ../../nbs/06_choice/05_refit.ipynb #83622b13
 from ..language.terms import Term, by_parts, latex
 from ..language.equations import Equation
-from ..data.field import check_field, grid_steps
+from ..data.axes import grid_steps
+from ..data.field import check_field
 from ..data.survey import Survey, noise_std
 from ..weakform.derivatives import Jets, conservative_pieces, product_of, product_rule, smooth_derivatives
 from ..weakform.boxes import GridOfBoxes, contract

@@ -7,12 +7,11 @@ __all__ = ['GRIDS', 'LARGEST', 'space_dims', 'spacing', 'grid_steps', 'check_dim
            'name_axes', 'as_line', 'label_axes', 'read_dims', 'check_grids']
 
 # %% ../../nbs/03_data/00_axes.ipynb #2dc9de5a
-from dataclasses import dataclass
 from itertools import permutations
 import numpy as np
 import xarray as xr
 from ubic.ground.checks import (
-    Advice, Argument, ArgumentError, ArgumentTypeError, as_array, as_names, shown, spoken, warn,
+    Advice, ArgumentError, ArgumentTypeError, as_array, as_names, shown, warn,
 )
 from ..language.terms import AXES
 

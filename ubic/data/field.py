@@ -18,13 +18,12 @@ import numpy as np
 import xarray as xr
 from ..ground.results import saved_elsewhere
 from ubic.ground.checks import (
-    Argument, ArgumentError, ArgumentTypeError, as_array, as_names, as_rng, check_flag, renamed_argument, shown, warn,
+    Advice, ArgumentError, ArgumentTypeError, as_array, as_rng, check_flag, renamed_argument, shown, warn,
 )
 from ..ground.storage import Unreadable, brief_reason
 from ..language.terms import AXES
-from ubic.data.axes import ( # those of a field are asked for here too
-    LARGEST, Advice, as_line, check_axis, check_dims, check_grids, check_uniform, grid_steps, label_axes, name_axes,
-    read_dims, space_dims, spacing,
+from ubic.data.axes import (
+    LARGEST, as_line, check_axis, check_dims, check_grids, label_axes, name_axes, read_dims,
 )
 
 # %% ../../nbs/03_data/01_field.ipynb #ee237dc5
@@ -419,7 +418,7 @@ def true_pde(
     with suppress(TypeError, ValueError, RecursionError): pde = json.loads(text)
     if _is_pde(pde): return pde
     remedy = "give a JSON text such as '{\"u\": {\"u_xx\": 0.1}}', or leave it out"
-    raise ArgumentError("ds.attrs['pde']", f"is {shown(text)}", remedy)
+    raise ArgumentError("field.attrs['pde']", f"is {shown(text)}", remedy)
 
 # %% ../../nbs/03_data/01_field.ipynb #28022e83
 def _std_of_stack(variances, means):

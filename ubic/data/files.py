@@ -24,9 +24,8 @@ from ubic.ground.storage import (
     write_atomically,
 )
 from ..language.terms import AXES
-from ubic.data.field import (
-    DISK_FULL, KNOWN_FLAT, as_line, check_field, computing, is_chunked, label_axes, name_axes, read_dims,
-)
+from .axes import as_line, label_axes, name_axes, read_dims
+from .field import DISK_FULL, KNOWN_FLAT, check_field, computing, is_chunked
 from .readers import READERS, check_chunks
 
 # %% ../../nbs/03_data/04_files.ipynb #eb884786
@@ -35,7 +34,7 @@ _MANIFEST = "ubic_field" # the member that says that an archive holds a field
 def _plain(value):
     "NumPy numbers and arrays as Python ones."
     if isinstance(value, (np.generic, np.ndarray)): return value.tolist()
-    found = f"`ds.attrs` holds a {type(value).__name__}"
+    found = f"`field.attrs` holds a {type(value).__name__}"
     raise ArgumentTypeError("", found, "keep texts, numbers, and lists or mappings of these")
 
 def _manifest(field):
@@ -68,7 +67,7 @@ def _plain_attrs(field, nested):
     attrs = json.loads(json.dumps(field.attrs, default=_plain))
     strange = [key for key, value in attrs.items() if value is None or isinstance(value, (bool, dict))]
     if strange and not nested:
-        found = f"`ds.attrs` holds {strange[0]!r}: {attrs[strange[0]]!r}, which netCDF cannot keep"
+        found = f"`field.attrs` holds {strange[0]!r}: {attrs[strange[0]]!r}, which netCDF cannot keep"
         raise ArgumentTypeError("", found, "make it a text, or save the field as .zarr or .npz")
     return field.drop_encoding().assign_attrs(attrs)
 

@@ -62,7 +62,7 @@ def _section(title, entries):
     for entry in entries:
         head = " : ".join(filter(None, (entry.name, entry.kind)))
         if head: lines.append(head)
-        lines.append(f"    {entry.comment}")
+        if entry.comment: lines.append(f"    {entry.comment}")
     return "\n".join(lines)
 
 def _complete(thing, sections):
@@ -102,7 +102,8 @@ def document(
     "Add the comments beside the arguments of a function to its documentation."
     head, known = _head(function), inspect.signature(function).parameters
     comments, sections = _comments(head), []
-    entries = [_Entry(name, _kind(known[name]), comments[name]) for name in known if name in comments]
+    named = [name for name in known if name not in ("self", "cls")]
+    entries = [_Entry(name, _kind(known[name]), comments.get(name, "")) for name in named]
     if entries: sections.append(_section("Parameters", entries))
     returned = next(filter(None, map(_returned.match, head)), None)
     if returned: sections.append(_section("Returns", [_Entry("", returned["kind"], returned["comment"])]))

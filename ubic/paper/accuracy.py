@@ -24,7 +24,8 @@ from ubic.ground.checks import (
 from ..ground.results import Result, html_of
 from ..language.terms import by_parts, is_exact_derivative
 from ..language.equations import Equation, coefficient_error
-from ..data.field import check_field, compute, grid_steps, true_pde
+from ..data.axes import grid_steps
+from ..data.field import check_field, compute, true_pde
 from ..data.survey import Survey
 from ..weakform.derivatives import check_accuracy, difference
 from ..weakform.boxes import bump

@@ -12,12 +12,14 @@ from inspect import signature
 import numpy as np
 from ..ground.runtime import need
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, UbicWarning, check_whole, warn
-from ..data.field import check_dataset, check_field, space_dims, true_pde
+from ..data.axes import space_dims
+from ..data.field import check_dataset, check_field, true_pde
 from ..data.survey import Survey
 from ..data.dictionary import ksvd
 from ..weakform.library import check_time_order, pick_known, pick_targets, weak
-from ..search.subsets import best_subsets
+from ..search.subsets import best_subsets, find_solver
 from ..choice.rules import RULES
+from ..choice.posterior import RSS_FLOOR
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #c7a3c242
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
@@ -101,11 +103,20 @@ def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
-    return replace(asked, known=pick_known(field, asked.known))
+    find_solver(asked.solver, ())
+    if asked.mode not in RSS_FLOOR: raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {asked.mode!r}")
+    settings = replace(asked, known=pick_known(field, asked.known))
+    _targets(Survey(field), settings)
+    return settings
 
 def _unknowns(field, known):
     "All unknowns of a field."
     return [name for name in field.data_vars if name not in known]
+
+def _targets(survey, settings):
+    "What is to be explained."
+    target = _unknowns(survey.field, settings.known) if settings.target is None else settings.target
+    return pick_targets(survey, target, settings.known)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #bf6140eb
 class Scene:
@@ -119,10 +130,8 @@ class Scene:
         self.field, self.used, self.settings, self.libraries = field, used, settings, {}
         self.survey = Survey(field)
         self.denoised = self.survey if used is field else Survey(used)
-        unknowns = _unknowns(field, settings.known)
-        target = unknowns if settings.target is None else settings.target
-        self.targets = pick_targets(self.survey, target, settings.known)
-        self.alone = len(unknowns) == 1 # several unknowns tell their own past
+        self.targets = _targets(self.survey, settings)
+        self.alone = len(_unknowns(field, settings.known)) == 1 # several unknowns tell their own past
 
     def library(self, derivative_order, time_order):
         "One library for all targets, and the warnings it gave; made once."

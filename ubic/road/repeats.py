@@ -26,7 +26,8 @@ from ubic.ground.checks import (
 from ..ground.results import Result, html_of
 from ..language.terms import latex
 from ..language.equations import as_term, time_derivative
-from ..data.field import add_noise, check_field, space_dims, spacing, true_pde
+from ..data.axes import space_dims, spacing
+from ..data.field import add_noise, check_field, true_pde
 from ..data.survey import automatic_box, noise_level
 from ..weakform.system import LinearSystem
 from ..weakform.library import per_axis

@@ -165,7 +165,7 @@ _same = (
     "denoise seed variables dims rename chunks"
 ).split()
 _descriptions = { # of what is no option: words of Python → words here
-    "`ds.attrs['pde']`": "the attribute `pde` of `SOURCE`",
+    "`field.attrs['pde']`": "the attribute `pde` of `SOURCE`",
     "`solver='exact'`": "the exact search",
 }
 _others = {"percent": "--noise", "with_": "--validate", "path": "SOURCE", "field": "SOURCE", "data": "SOURCE"}

@@ -16,7 +16,7 @@ from scipy import fft
 from ..ground.runtime import patch_to
 from ..language.terms import parse_term
 from ..language.equations import first_order_in_time
-from ..data.field import space_dims, spacing
+from ..data.axes import space_dims, spacing
 from ..data.survey import noise_level
 from ..choice.posterior import bic
 from .spectral import Solver

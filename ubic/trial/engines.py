@@ -15,7 +15,7 @@ from tqdm import tqdm
 from ..ground.runtime import need
 from ..ground.checks import ArgumentError, check_positive
 from ..language.equations import check_equations, conservative_parts, is_linear, read_pde
-from ..data.field import space_dims, spacing
+from ..data.axes import space_dims, spacing
 from .frames import MOST_GROWTH, read_frame, read_times
 
 # %% ../../nbs/07_trial/03_engines.ipynb #6d347b8a

@@ -10,7 +10,8 @@ import numpy as np
 import xarray as xr
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_array, renamed_argument, warn
 from ..language.terms import AXES
-from ..data.field import check_axis, check_field, check_uniform, space_dims, split_complex
+from ..data.axes import check_axis, check_uniform, space_dims
+from ..data.field import check_field, split_complex
 
 # %% ../../nbs/07_trial/02_frames.ipynb #f90c97a1
 def _check_values(name, u):

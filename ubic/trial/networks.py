@@ -9,7 +9,7 @@ __all__ = ['NetworkProblem', 'loss_function', 'Training', 'LossLost', 'TrainedNe
 import hashlib, io, pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial, cached_property
+from functools import cached_property
 import numpy as np
 import pandas as pd
 import xarray as xr

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ..ground.checks import Argument, ArgumentError, check_positive, check_whole, warn
 from ..language.terms import Term, evaluate
 from ..language.equations import check_equations, conservative_parts, is_linear, read_pde
-from ..data.field import space_dims, spacing
+from ..data.axes import space_dims, spacing
 from .frames import MOST_GROWTH, check_closed, read_frame, read_times, remark_on_ends
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #982f8e7d

@@ -16,7 +16,8 @@ from tqdm import tqdm
 from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, as_rng, check_whole, warn
 from ..ground.results import Result, html_of
-from ..data.field import check_field, spacing
+from ..data.axes import spacing
+from ..data.field import check_field
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
 from ..weakform.system import LinearSystem
 from ..weakform.library import read_request, weak

@@ -19,12 +19,13 @@ from ubic.ground.checks import (
 from ..ground.storage import as_path
 from ..ground.results import Result, html_of
 from ..language.equations import Equation
-from ..data.field import check_field, compute, middle_plane, space_dims
+from ..data.axes import space_dims
+from ..data.field import check_field, compute, middle_plane
 from ..choice.selection import Selection
 from .discovery import Discovery
 from .frames import FEWEST_MODES, is_periodic
 from ubic.trial.competitors import (
-    distinct, doubted, in_terms, library_source, neighbours, read_competitors, selections_of, unknown_of,
+    distinct, doubted, in_terms, library_source, neighbors, read_competitors, selections_of, unknown_of,
 )
 from ubic.trial.assimilation import (
     MOST_WAVES, NOISE_FLOOR, StartProblem, Twin, fit_starts, score_without_fit, visible_noise,
@@ -366,8 +367,11 @@ def validate(
     if periodic is not None: check_flag("periodic", periodic)
     check_flag("fit_coefficients", fit_coefficients)
     _check_kinds(found, data, with_)
+    simulation = dict(windows=(windows, None), periodic=(periodic, None), fit_coefficients=(fit_coefficients, True))
+    _check_settings(with_, settings, simulation)
+    windows = check_whole("windows", 5 if windows is None else windows, 1)
     selections = selections_of(found)
-    candidates = neighbours(selections)
+    candidates = neighbors(selections)
     chosen = candidates[0]
     data = _check_data(found.field if data is None else data, chosen)
     rivals, doubts, repeated = [], [], []
@@ -375,10 +379,7 @@ def validate(
     if competitors is None: rivals, doubts = doubted(selections, candidates, source)
     else: candidates = [chosen, *read_competitors(competitors, chosen, selections, source)]
     if fit_coefficients: candidates, repeated = distinct(candidates)
-    simulation = dict(windows=(windows, None), periodic=(periodic, None), fit_coefficients=(fit_coefficients, True))
-    _check_settings(with_, settings, simulation)
     if with_ == "simulate":
-        windows = check_whole("windows", 5 if windows is None else windows, 1)
         result = _by_simulation(candidates + rivals, data, windows, periodic, fit_coefficients)
     else: result = _by_networks(candidates + rivals, data, settings)
     return replace(result, remarks=(*doubts, *result.remarks, *repeated))

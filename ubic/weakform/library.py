@@ -16,7 +16,7 @@ from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, as_names, as_rng, check_whole, renamed_argument,
 )
 from ..language.terms import Term, candidates, evaluate, parse_term
-from ..data.field import space_dims
+from ..data.axes import space_dims
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
 from .derivatives import Jets, check_accuracy, plain_differences
 from .rows import GridRows, RandomRows, Rows, systems_of_rows

@@ -18,7 +18,8 @@ from ..ground.checks import ArgumentError
 from ..ground.compiled import njit
 from ..ground.storage import Unreadable
 from ..language.terms import by_parts
-from ..data.field import computing, is_chunked, space_dims, spacing
+from ..data.axes import space_dims, spacing
+from ..data.field import computing, is_chunked
 from .system import from_triangle, of_target, triangle
 from ubic.weakform.derivatives import (
     Jets, conservative_pieces, fit_radius, plain_differences, pysindy_pieces, smooth_derivatives,

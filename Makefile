@@ -20,7 +20,7 @@ test: $(VENV)/.all ## install everything and run all tests, notebooks included
 	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m pytest -q -n $(JOBS) --dist worksteal tests
 
 check: $(VENV)/.all ## for authors: the tests of the modules and of the project without its notebooks and its site, in three minutes
-	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m pytest -q -n $(JOBS) --dist worksteal tests/modules tests/project -k "not notebook_runs and not site"
+	@OMP_NUM_THREADS=1 TQDM_DISABLE=1 $(RUN) -m pytest -q -n $(JOBS) --dist worksteal tests/modules tests/project --ignore=tests/project/test_site.py -k "not notebook_runs"
 
 lab: $(VENV)/.all ## open the notebooks in JupyterLab
 	@$(BIN)/jupyter lab nbs

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import uuid
@@ -31,6 +32,7 @@ RECORD = ROOT / "nbs" / "runs.json"
 WORK = ROOT / "out"
 # names that xarray and widgets draw anew each time
 DRAWN = re.compile(r"(?<![A-Za-z0-9+/])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})(?![A-Za-z0-9+/=])")
+PARSING = threading.Lock() # Python's parser is not made for several threads at once
 NEVER_RUN = re.compile(r"^#\|\s*eval:\s*false", re.MULTILINE | re.IGNORECASE)
 
 
@@ -64,8 +66,9 @@ def sources(notebook):
 
 def package(code):
     "The state of the rooms that some code uses, directly or through others; the published numbers belong to theirs."
-    used = house.behind(house.mentioned(code))
-    files = [house.rooms()[room] for room in sorted(used)]
+    with PARSING:
+        used = house.behind(house.mentioned(code))
+        files = [house.rooms()[room] for room in sorted(used)]
     if "ubic.paper.published" in used: files.append(ROOT / "ubic" / "published.csv")
     return digest(*(file.read_bytes() for file in files))
 
@@ -112,7 +115,7 @@ def run(notebook, cell_done):
             quiet = ["--log-level=CRITICAL"]
             Client(nb, timeout=None, extra_arguments=quiet, resources=place, on_cell_complete=cell_done).execute()
             nb, _ = CoalesceStreamsPreprocessor(enabled=True)(nb, {})
-            house.forget()
+            with PARSING: house.forget()
             if (notebook.read_bytes(), fingerprint(notebook)) != (before, used):
                 raise RuntimeError("The notebook or the package was changed while it ran; run it again.")
             replace_atomically(name_parts(nb, notebook), notebook)

@@ -23,6 +23,16 @@ def measure(cells):
     return len(lines), median(lines or [0]), max(lines, default=0), words / sum(lines) if lines else None, shown
 
 
+def longest_run(cells):
+    "How many exported cells follow each other, at most, before something is displayed again."
+    longest = run = 0
+    for cell in cells:
+        if cell["cell_type"] == "code" and EXPORTED.search(text(cell["source"])): run += 1
+        elif cell.get("outputs"): run = 0
+        longest = max(longest, run)
+    return longest
+
+
 def table():
     "One line per notebook that exports something."
     head = "| notebook | exported cells | median lines | longest | words per line | displayed |"

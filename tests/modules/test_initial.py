@@ -102,6 +102,20 @@ def test_smoothed_noise_counts_for_fewer_points():
     assert initial.independent_residuals(np.zeros(10)) == 10
 
 
+@needs_operon
+def test_neighbors_that_resemble_each_other_count_less():
+    "Noise smoothed over 8 points: scores and standard errors count the independent residuals, not all 128."
+    rough = np.random.default_rng(0).standard_normal(135)
+    frame = line(lambda x: 0.7*x + 0.5*np.convolve(rough, np.ones(8)/8, "valid"))
+    found = closed_form(frame, restarts=1)
+    assert str(found.template) == "a*x" and found.n_eff < 64
+    x, square = frame.x.values, float(np.mean((found(frame.x) - frame.u.values)**2))
+    score = found.table().query("chosen")["BIC"].item()
+    assert score == pytest.approx(found.n_eff*np.log(square) + np.log(found.n_eff))
+    of_all = np.sqrt(128*square/127/np.sum(x**2)) # the standard error of a slope, from 128 independent residuals
+    assert found.constants["std"].item() == pytest.approx(of_all*np.sqrt(128/found.n_eff), rel=1e-4)
+
+
 @pytest.mark.parametrize("text", ["1.0", "exp(800.5)*x*exp(1e9)", "x/0"])
 def test_formulas_that_are_no_functions_are_left_out(text):
     assert initial.read_formula(text, 1) is None

@@ -81,10 +81,10 @@ def pursuit():
 def horseshoe():
     from ubic import sampling, shrinkage
     like = sampling.likelihood(system(4), "paper")
-    data = dict(R=np.ascontiguousarray(like.R), q=np.ascontiguousarray(like.q), n=float(like.n))
-    settings = dict(noise=np.sqrt(like.noise_variance), shrinkage=0.1, slab_df=4.0, slab_scale=2.0)
+    prior = dict(shrinkage=0.1, slab_df=4.0, slab_scale=2.0)
     points = np.random.default_rng(3).standard_normal((3, 7))
-    return [np.append(slope, value) for value, slope in (shrinkage._density(x, **data, **settings) for x in points)]
+    densities = (shrinkage.horseshoe_density(x, like, prior) for x in points)
+    return [np.append(slope, value) for value, slope in densities]
 
 
 def networks():

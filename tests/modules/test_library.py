@@ -250,6 +250,15 @@ def test_narrower_boxes_are_more_independent(noisy):
     assert narrow > 2*wide
 
 
+def test_independent_rows_are_boxes_over_the_width_of_their_weight():
+    "Along each axis: centers with room for a box, over √(2π) deviations of the weight, half-width/√(2·order + 3)."
+    x, t = np.arange(100.0), np.arange(80.0)
+    field = as_field(np.random.default_rng(0).standard_normal((100, 80)), x=x, t=t)
+    system = weak(field, terms=["u", "u_x"], half_width={"x": 10.0, "t": 8.0}, order={"x": 4, "t": 3})
+    along_x, along_t = (100 - 20)*np.sqrt(11)/10, (80 - 16)*np.sqrt(9)/8
+    assert system.n_eff == pytest.approx(along_x*along_t/(2*np.pi)) and system.n > 10*system.n_eff
+
+
 def test_automatic_box_fits(noisy):
     for field in noisy.values():
         for dim, (points, order) in automatic_box(field, 4).items():

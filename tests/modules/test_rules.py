@@ -10,6 +10,7 @@ import pytest
 from scipy.linalg import hadamard
 
 import ubic
+from ubic.choice.selection import prolonged
 from ubic.criterion import improvements
 from ubic.refit import Refit, total_least_squares
 from ubic.splits import weak_in_blocks
@@ -100,6 +101,21 @@ def test_posterior_of_one_coefficient_by_hand():
     np.testing.assert_allclose(belief.cov, [[1/(64/0.25 + 1)]])
 
 
+@pytest.mark.parametrize("mean", [(3, -4), (-3, 4), (7, 0)])
+def test_the_spread_of_coefficients_is_a_ratio_of_sums(mean):
+    "Eq. (8): deviations of 1 and 2 are 3 together, sizes of 3 and 4 are 7; their roots of squares are √5 and 5."
+    belief = ubic.posterior.Posterior(np.array(mean, float), np.diag([1.0**2, 2.0**2]), 1.0)
+    assert belief.cv == pytest.approx(3/7)
+
+
+def test_uncertainty_is_a_multiple_of_the_least():
+    "Coefficients 1, then 1 and 0.5: the deviations are what is left over √64, the spreads their sums over 1 and 1.5."
+    found = ubic.posterior.evidence(ubic.best_subsets(two_terms(0.5, 0.4, rows=64)))
+    spread = np.array([np.sqrt(0.5**2 + 0.4**2)/8, 2*0.4/8/1.5])
+    np.testing.assert_allclose(found.cv, spread)
+    np.testing.assert_allclose(found.uncertainty, spread/min(spread))
+
+
 # the number of terms
 
 def test_the_penalty_counts_independent_rows():
@@ -119,6 +135,32 @@ def test_a_gain_below_the_threshold_is_warned_of():
     assert warned.size == fine.size == 2 and fine.advice == []
     assert len(warned.advice) == 1 and warned.advice[0].startswith("Size 2 improves BIC on size 1 by less than τ₀ = 6:")
     assert warned.advice[0].endswith("prevent overfitting.")
+
+
+@pytest.mark.parametrize("second, gain, told", [(0.07, 8.03, False), (0.08, 12.04, True)])
+def test_a_refused_term_that_lowers_bic_by_more_than_ten_is_remarked_on(second, gain, told):
+    "The second term lowers BIC by 256 log(1 + second²/0.3²) - log 256, a share far below τ₀ = 0.5, so it is refused."
+    chosen = ubic.select(ubic.best_subsets(two_terms(second, 0.3, rows=256)), tau0=0.5)
+    assert chosen.size == 1 and chosen.bic[0] - chosen.bic[1] == pytest.approx(gain, abs=0.01)
+    remark = [f"Size 2 (h1, h2) lowers BIC by {gain:.0f}, which is below τ₀ = 0.5 per term"]
+    assert [sentence.partition(":")[0] for sentence in chosen.advice] == (remark if told else [])
+
+
+def test_a_path_that_goes_on_counts_the_rows_it_was_told_to():
+    "Of 64 rows 16 are to be counted, also for the sizes that the verdict tries beyond the end of the path."
+    system = two_terms(0.5, 0.1, rows=64)
+    cut, whole = (ubic.select(ubic.best_subsets(system, size), n_eff=16) for size in (1, 2))
+    left = np.array([0.5**2 + 0.1**2, 0.1**2])/(1 + 0.5**2 + 0.1**2)
+    np.testing.assert_allclose(whole.bic, 16*np.log(left) + np.log(16)*np.array([1, 2]))
+    np.testing.assert_allclose(prolonged(cut).bic, whole.bic)
+
+
+@pytest.mark.parametrize("second, gain, size", [(0.07997, 0.0195, 1), (0.08139, 0.0205, 2)])
+def test_a_term_has_to_bring_two_percent(second, gain, size):
+    "The default of τ₀ is that of the paper, 0.02: a second term that lowers BIC by less is left out."
+    path = ubic.best_subsets(two_terms(second, 0.3, rows=256))
+    chosen = ubic.select(path)
+    assert improvements(chosen.bic, path.sizes)[0] == pytest.approx(gain, abs=1e-4) and chosen.size == size
 
 
 def sum_or_parts(n_eff=None):
@@ -169,7 +211,7 @@ def test_a_threshold_far_from_the_gain_is_no_weak_point(factor, size):
     assert chosen.size == size and "τ₀" not in reasons(chosen)
 
 
-@pytest.mark.parametrize("second, doubtful", [(0.15, True), (0.19, True), (0.21, False), (0.5, False)])
+@pytest.mark.parametrize("second, doubtful", [(0.15, True), (0.199, True), (0.201, False), (0.5, False)])
 def test_two_standard_deviations_make_a_coefficient(second, doubtful):
     "The standard deviation is 0.8/√64 = 0.1, so a coefficient below 0.2 is hardly different from zero."
     chosen = ubic.select(ubic.best_subsets(two_terms(second, 0.8, rows=64)))
@@ -197,14 +239,33 @@ def fit_with(coef=(1.0,), std=(0.1,), left=1.0, rows=200):
 
 
 def test_certain_terms_are_two_standard_deviations_from_zero():
-    assert fit_with(coef=(1.0, 0.19, -0.19, 0.21, -0.21), std=[0.1]*5).certain == ["x0", "x3", "x4"]
+    assert fit_with(coef=(1.0, 0.199, -0.199, 0.201, -0.201), std=[0.1]*5).certain == ["x0", "x3", "x4"]
 
 
-@pytest.mark.parametrize("left, explained", [(1.0, True), (1.2, True), (1.3, False), (2.0, False)])
+@pytest.mark.parametrize("left, explained", [(1.0, True), (1.24, True), (1.26, False), (2.0, False)])
 def test_an_equation_explains_the_data_when_noise_is_what_is_left(left, explained):
     "The variance of 200 boxes of noise is 1 ± √(2/200) = 1 ± 0.1, and 2.5 times that deviation is allowed: up to 1.25."
     fit = fit_with(left=left, rows=200)
     assert fit.fair and fit.explains == explained and fit.leaves_more == (not explained)
+
+
+@pytest.mark.parametrize("excess, fair", [(0.66, False), (0.67, True), (1.49, True), (1.51, False)])
+def test_a_fair_fit_leaves_two_thirds_to_three_halves_of_the_noise(excess, fair):
+    assert fit_with(left=excess**2).fair == fair
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_fit_pays_log_n_for_each_term(size):
+    "The score is BIC: boxes · log(mean square of what is left) + terms · log(boxes); AIC would take 2 per term."
+    fit = fit_with(coef=[1.0]*size, std=[0.1]*size, left=1.2, rows=200)
+    assert fit.score == pytest.approx(200*np.log(1.2) + size*np.log(200))
+
+
+def test_a_fit_beats_another_by_more_than_six():
+    "Two terms that change nothing cost 2 log 20 = 5.99 in 20 boxes, 2 log 21 = 6.09 in 21."
+    for boxes, beaten in ((20, False), (21, True)):
+        short, long = (fit_with(coef=[1.0]*size, std=[0.1]*size, rows=boxes) for size in (1, 3))
+        assert short.beats(long) == beaten and not long.beats(short)
 
 
 def waves(decay, noise=0.02):

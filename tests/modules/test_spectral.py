@@ -43,6 +43,13 @@ def test_odd_derivatives_of_a_sawtooth_vanish(term):
     np.testing.assert_allclose(both.u[:, -1], sawtooth + np.sin(both.x - 1), rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("pde, speed", [({"u_x": -1}, 1), ({"u_xxx": 1}, 49)])
+def test_on_an_odd_number_of_points_the_shortest_wave_travels_too(pde, speed):
+    "Seven waves on 15 points have a sine and a cosine, so that nothing has to be left out."
+    out = simulate(pde, frame(15, start=lambda x: np.sin(7*x)), [0, 0.01, 0.02])
+    np.testing.assert_allclose(out.u[:, -1], np.sin(7*(out.x - 0.02*speed)), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("dim", ["x", "y"])
 def test_odd_derivatives_of_a_sawtooth_vanish_along_both_axes(dim):
     x, y = 2*np.pi*np.arange(16)/16, 2*np.pi*np.arange(8)/8

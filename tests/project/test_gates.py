@@ -119,6 +119,11 @@ def test_exported_cells_are_small_and_explained(path):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+def test_something_is_shown_after_a_few_exported_cells(path):
+    assert shape.longest_run(json.loads(path.read_text(encoding="utf-8"))["cells"]) <= 8
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
 def test_notebook_runs(path):
     run(tool("nbdev_test"), "--path", path, "--n_workers", "0", TQDM_DISABLE="1")
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['KINDS', 'TEXTS', 'NUMBERS', 'WHOLE', 'SCALARS', 'Kind', 'saved', 'saved_elsewhere', 'saved_as_text', 'allowed_types',
-           'checked_parts', 'parts_of', 'made_of', 'kind_of', 'find_registered', 'find_kind', 'line_of', 'made_index',
+           'checked_parts', 'parts_of', 'made_of', 'find_registered', 'kind_of', 'find_kind', 'line_of', 'made_index',
            'made_column', 'made_table', 'lines_of', 'lines_of_column', 'groups_of', 'made_draws', 'Packer', 'unpack',
            'check_npz', 'save_result', 'load_result', 'Result', 'html_of']
 
@@ -99,6 +99,19 @@ def made_of(cls, **parts):
     "A value made again from its parts."
     return cls(**checked_parts(cls, parts))
 
+# %% ../../nbs/01_ground/05_results.ipynb #5a2dd0e6
+def find_registered(
+    table: dict, # `KINDS` or `TEXTS`
+    name: str, # under which something is filed
+): # what is filed there; None if no room of the package knows the name
+    "What some room of the package has registered under a name."
+    rooms = walk_packages(import_module("ubic").__path__, "ubic.")
+    while name not in table:
+        room = next(rooms, None)
+        if room is None: return None
+        with suppress(ImportError): import_module(room.name) # one that needs an optional package
+    return table[name]
+
 # %% ../../nbs/01_ground/05_results.ipynb #42efe472
 def _filed_under(value):
     "The name under which a value is filed, if its kind has been registered."
@@ -115,19 +128,6 @@ def kind_of(value):
     if filed := _filed_under(value): return filed
     can = "results, tables, fields, arrays, numbers and texts can, and lists, tuples and mappings of these"
     raise ArgumentTypeError("result", f"holds a value of type {name}, which cannot be saved", can)
-
-# %% ../../nbs/01_ground/05_results.ipynb #5a2dd0e6
-def find_registered(
-    table: dict, # `KINDS` or `TEXTS`
-    name: str, # under which something is filed
-): # what is filed there; None if no room of the package knows the name
-    "What some room of the package has registered under a name."
-    rooms = walk_packages(import_module("ubic").__path__, "ubic.")
-    while name not in table:
-        room = next(rooms, None)
-        if room is None: return None
-        with suppress(ImportError): import_module(room.name) # one that needs an optional package
-    return table[name]
 
 # %% ../../nbs/01_ground/05_results.ipynb #6900f855
 def find_kind(

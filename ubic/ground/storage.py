@@ -245,7 +245,8 @@ def reading(
         passes = isinstance(error, (ImportError, *passing))
         if passes and not isinstance(error, Unreadable): raise
         reason = brief_reason(error)
-        remedy = "" if "; " in reason else "see whether it is whole, and of that kind" # it may have one itself
+        has_remedy = isinstance(error, Unreadable) or getattr(error, "remedy", "")
+        remedy = "" if has_remedy else "see whether it is whole, and of that kind"
         found = f"{str(path)!r} cannot be read as {kind_of_file(path)}: {reason}"
         raise ArgumentError("path", found, remedy) from error
 

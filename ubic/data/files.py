@@ -20,7 +20,7 @@ import xarray as xr
 from ..ground.runtime import need
 from ..ground.checks import Advice, Argument, ArgumentError, ArgumentTypeError, as_names, renamed_argument, shown
 from ubic.ground.storage import (
-    RESULT_MEMBER, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
+    RESULT_MEMBER, Unreadable, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
     write_atomically,
 )
 from ..language.terms import AXES
@@ -173,7 +173,7 @@ def _read(path, chunks):
     options = {} if chunks is None else {"chunks": check_chunks(chunks, kind)}
     with reading(path), own_warnings_only():
         content = READERS[kind](path, **options)
-        if RESULT_MEMBER in content: raise ValueError("it holds a result, not a field; ubic.load_result reads it")
+        if RESULT_MEMBER in content: raise Unreadable("it holds a result, not a field; ubic.load_result reads it")
         if _MANIFEST in content: content = _unpack(content)
     absent = [d for d in chunks if d not in content.dims] if isinstance(chunks, Mapping) else []
     if absent: raise ArgumentError("chunks", f"mentions {absent}", f"the file has the axes {list(content.dims)}")

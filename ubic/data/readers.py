@@ -14,7 +14,9 @@ import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
 from ..ground.checks import ArgumentError, ArgumentTypeError, check_whole, shown, warn
-from ..ground.storage import MOST_COMPRESSION, brief_reason, check_claim, check_room, read_npy, read_npz
+from ubic.ground.storage import (
+    MOST_COMPRESSION, Unreadable, brief_reason, check_claim, check_room, read_npy, read_npz,
+)
 
 # %% ../../nbs/03_data/03_readers.ipynb #0b60f562
 def _starts_with(path, magic):
@@ -183,7 +185,7 @@ def _check_complete(path, name, array):
     if there >= expected: return
     lack = f"`{name}` has only {there} of its {expected} chunks"
     means_nothing = fill is None or not np.isfinite(fill)
-    if means_nothing or not few_enough: raise ValueError(f"{lack}, so the store was cut short; copy or write it again")
+    if means_nothing or not few_enough: raise Unreadable(f"{lack}, so the store was cut short; copy or write it again")
     warn(
         f"{lack}, and the others read as {fill}; ",
         "if the writer did not leave them out for that, the store was cut short.",
@@ -282,17 +284,17 @@ def _check_names(line, names):
         for_matrix = "a matrix of values has no place for coordinates, so write one row for each point, such as x,t,u"
         for_table = "write the names of the columns above the numbers, such as x,t,u"
         remedy = for_matrix if len(names) > 5 else for_table
-        raise ValueError(f"its first line holds the number {number[:20]}; {remedy}")
+        raise Unreadable(f"its first line holds the number {number[:20]}; {remedy}")
     if len(names) >= 3: return
     few = f"its first line names {len(names)} column(s), {line[:60]!r}"
-    raise ValueError(f"{few}; name at least x, t and one unknown, separated by commas, semicolons, tabs or blanks")
+    raise Unreadable(f"{few}; name at least x, t and one unknown, separated by commas, semicolons, tabs or blanks")
 
 def _check_row(row, cells, line, names):
     "Raise if there is no row, or one of another length than the header."
     if not row: raise ValueError("it has a header and no rows")
     if len(cells) == len(names): return
     found = f"its first row has {len(cells)} cells for {len(names)} names, {row[:60]!r} below {line[:60]!r}"
-    raise ValueError(f"{found}; use one separator throughout, and decimal points if that is the comma")
+    raise Unreadable(f"{found}; use one separator throughout, and decimal points if that is the comma")
 
 # %% ../../nbs/03_data/03_readers.ipynb #9bd71ee2
 _decimal_comma = re.compile(r"(?:^|[\s;])[-+]?\d*,\d")
@@ -315,7 +317,7 @@ def _read_rows(file):
     names, style = _header(file)
     named = [name for name in names if name]
     if len(set(named)) < len(named):
-        raise ValueError(f"its first line has the names {shown(named)}; every column needs its own")
+        raise Unreadable(f"its first line has the names {shown(named)}; every column needs its own")
     columns = [name or f"column {i}" for i, name in enumerate(names)]
     style |= dict(header=None, names=columns, index_col=False, skipinitialspace=True, low_memory=False)
     try:
@@ -324,7 +326,7 @@ def _read_rows(file):
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         where = str(error).rpartition("error: ")[2].strip()
         uneven = f"its rows are not all alike ({where}, counted below the header)"
-        raise ValueError(f"{uneven}; give every row {len(names)} cells") from error
+        raise Unreadable(f"{uneven}; give every row {len(names)} cells") from error
 
 def read_table(
     path, # of the file
@@ -334,7 +336,7 @@ def read_table(
         with _open_text(path) as file: return _read_rows(file)
     except UnicodeError as error:
         reason = brief_reason(error)
-        raise ValueError(f"it is not a text in UTF-8 or UTF-16 ({reason}); save it as UTF-8") from error
+        raise Unreadable(f"it is not a text in UTF-8 or UTF-16 ({reason}); save it as UTF-8") from error
 
 # %% ../../nbs/03_data/03_readers.ipynb #8bb4c421
 _TABLES = (".csv", ".tsv", ".txt")

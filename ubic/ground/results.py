@@ -25,7 +25,7 @@ from typing import get_args
 import numpy as np
 from .runtime import need, patch_to
 from .checks import ArgumentError, ArgumentTypeError, shown
-from .storage import RESULT_MEMBER, as_path, read_npz, reading, write_atomically
+from .storage import RESULT_MEMBER, Unreadable, as_path, read_npz, reading, write_atomically
 
 # %% ../../nbs/01_ground/05_results.ipynb #a782d5a3
 @dataclass(frozen=True)
@@ -324,11 +324,11 @@ def save_result(
 # %% ../../nbs/01_ground/05_results.ipynb #2d290c42
 def _restored(arrays):
     "The result that an archive holds."
-    if RESULT_MEMBER not in arrays: raise ValueError("it holds no result; `ubic.load` reads fields")
+    if RESULT_MEMBER not in arrays: raise Unreadable("it holds no result; `ubic.load` reads fields")
     told = json.loads(str(arrays[RESULT_MEMBER]))
     if told["format"] > _FORMAT:
         later = f"it has format {told['format']} of a later version of ubic"
-        raise ValueError(f"{later}, and this one reads {_FORMAT}; update ubic")
+        raise Unreadable(f"{later}, and this one reads {_FORMAT}; update ubic")
     parts = []
     for name, inside in told["parts"]:
         kind = find_kind(name)

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['THIS_HOST', 'RESULT_MEMBER', 'MOST_COMPRESSION', 'put_back', 'as_path', 'check_no_folder', 'brief_reason',
-           'system_reason', 'unwritten', 'in_place_of', 'write_atomically', 'kind_of_file', 'check_claim',
-           'memory_limit', 'check_room', 'read_npy', 'read_npz', 'Unreadable', 'own_warnings_only', 'reading',
-           'cache_folder', 'fingerprint', 'warn_damaged', 'warn_not_kept', 'cached_arrays']
+           'system_reason', 'unwritten', 'in_place_of', 'write_atomically', 'kind_of_file', 'Unreadable', 'check_claim',
+           'memory_limit', 'check_room', 'read_npy', 'read_npz', 'own_warnings_only', 'reading', 'cache_folder',
+           'fingerprint', 'warn_damaged', 'warn_not_kept', 'cached_arrays']
 
 # %% ../../nbs/01_ground/04_storage.ipynb #af81d560
 import hashlib, os, platform, re, secrets, shutil, time, warnings, zipfile, zlib
@@ -150,6 +150,10 @@ def kind_of_file(path):
 # %% ../../nbs/01_ground/04_storage.ipynb #19c9b6e4
 RESULT_MEMBER = "ubic_result" # the member that says that an archive holds a result
 
+# %% ../../nbs/01_ground/04_storage.ipynb #a00ad594
+class Unreadable(ValueError):
+    "A file, or a field in chunks, cannot be read; the sentence says what to do."
+
 # %% ../../nbs/01_ground/04_storage.ipynb #6d0aed76
 MOST_COMPRESSION = 1100
 
@@ -178,7 +182,7 @@ def check_room(
     "Raise if something would not fit into memory."
     if claimed <= memory_limit(): return
     sizes = f"{what} would take {claimed / 1e9:.3g} GB, and there are {memory_limit() / 1e9:.3g} GB of memory"
-    raise ValueError(f"{sizes}; store the field as .zarr or .nc in small chunks, and give chunks='auto'")
+    raise Unreadable(f"{sizes}; store the field as .zarr or .nc in small chunks, and give chunks='auto'")
 
 # %% ../../nbs/01_ground/04_storage.ipynb #6d0aed77
 def _npy_claim(file):
@@ -221,10 +225,6 @@ def read_npz(
             name = member.filename.removesuffix(".npy")
             with archive.open(member) as file: arrays[name] = _read_array(file, member.file_size)
     return arrays
-
-# %% ../../nbs/01_ground/04_storage.ipynb #a00ad594
-class Unreadable(ValueError):
-    "A field in chunks could not be computed."
 
 # %% ../../nbs/01_ground/04_storage.ipynb #b637bf75
 @contextmanager

@@ -122,3 +122,15 @@ def test_pages_show_markup_as_text():
 def test_flags_and_names_are_checked():
     assert checks.check_flag("rows", np.True_) is True and checks.as_names("variables", ["u", "v", "u"]) == ("u", "v")
     with pytest.raises(TypeError): checks.check_flag("rows", 1)
+
+
+def test_a_picture_is_drawn_in_the_settings_of_the_session():
+    "The first figure also starts the backend, which should not forget what it sets up when the picture is done."
+    import matplotlib.pyplot as plt
+    from ubic.ground.show import picture_source
+    usual, seen = plt.rcParams["svg.hashsalt"], []
+    def draw():
+        seen.append(plt.rcParams["svg.hashsalt"])
+        return plt.subplots()[1]
+    first, second = picture_source(draw, "svg"), picture_source(draw, "svg")
+    assert first == second and seen == [usual, usual]

@@ -20,8 +20,8 @@ import xarray as xr
 from ..ground.runtime import need
 from ..ground.checks import Advice, Argument, ArgumentError, ArgumentTypeError, as_names, renamed_argument, shown
 from ubic.ground.storage import (
-    RESULT_MEMBER, Unreadable, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back, reading,
-    write_atomically,
+    RESULT_MEMBER, Unreadable, as_path, check_no_folder, in_place_of, kind_of_file, own_warnings_only, put_back,
+    reading, write_atomically,
 )
 from ..language.terms import AXES
 from .axes import as_line, label_axes, name_axes, read_dims

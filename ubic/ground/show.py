@@ -30,8 +30,8 @@ def picture_source(
     import base64, io
     import matplotlib.pyplot as plt
     known, buffer = _kinds[kind], io.BytesIO()
+    figure = np.ravel(draw())[0].figure # outside of the context: the first figure of a session also starts the backend
     with plt.rc_context({"svg.hashsalt": "ubic"}):
-        figure = np.ravel(draw())[0].figure
         figure.savefig(buffer, format=kind, dpi=known.dpi, bbox_inches="tight", metadata=known.metadata)
     plt.close(figure)
     letters = base64.b64encode(buffer.getvalue()).decode()

@@ -83,6 +83,7 @@ def _load(room):
     from ubic.ground.runtime import uninterrupted
     with uninterrupted(): return importlib.import_module(f"{__name__}.{room}")
 
+# %% ../nbs/12_api.ipynb #f97b0f7f
 def _open(short):
     "The room that a short path stands for; it passes on what it does not have itself."
     room, *others = _rooms[short]
@@ -103,6 +104,7 @@ def _program():
     from ubic.telling.cli import main
     sys.exit(main())
 
+# %% ../nbs/12_api.ipynb #31726565
 class _ShortPaths(MetaPathFinder, Loader):
     "Finds the rooms behind short paths."
     def find_spec(self, name, path=None, target=None): # None where there is no such path
@@ -150,4 +152,5 @@ def __getattr__(name):
         return value
     raise AttributeError(f"module 'ubic' has no attribute {name!r}; it has {', '.join(sorted([*_modules, *_names]))}")
 
+# %% ../nbs/12_api.ipynb #cffeea6e
 def __dir__(): return sorted([*_modules, *_names, "__version__"])

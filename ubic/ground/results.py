@@ -121,6 +121,7 @@ def _filed_under(value):
         if kind.cls is None and (filed, kind.package) == (name, package): return filed
     return None
 
+# %% ../../nbs/01_ground/05_results.ipynb #522b1490
 def kind_of(value):
     "The name under which a value is filed; rooms that register kinds may have to be loaded first."
     name = type(value).__name__

@@ -21,6 +21,7 @@ from execnb.shell import CaptureShell
 from IPython.core.compilerop import CachingCompiler
 from nbdev.config import get_config
 
+import house
 from generated import ROOT, find_notebooks
 
 MARKER = re.compile(r"# %% (.+\.ipynb) #(\w+)$")
@@ -104,14 +105,11 @@ def facts():
         counted = {"statements": summary["num_statements"], "missed": summary["missing_lines"]}
         return {**counted, "percent": round(summary["percent_covered"], 1)}
 
-    modules = {room_of(file): row(module["summary"]) for file, module in sorted(told["files"].items())}
+    rooms = {str(path.relative_to(ROOT)): room.removeprefix("ubic.") for room, path in house.rooms().items()}
+    files = {file: module["summary"] for file, module in sorted(told["files"].items()) if file in rooms}
+    modules = {rooms[file]: row(summary) for file, summary in files.items()}
     measured_with = {"python": platform.python_version(), "coverage": version("coverage")}
     return {"date": str(date.today()), **measured_with, "total": row(told["totals"]), "modules": modules}
-
-
-def room_of(file):
-    "The name of a module inside of the package, as in `data.field`."
-    return ".".join(Path(file).with_suffix("").parts[1:]) or "ubic"
 
 
 def table(told):

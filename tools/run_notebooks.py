@@ -64,13 +64,20 @@ def sources(notebook):
     return [cell.source for cell in nbformat.read(notebook, as_version=4).cells if cell.cell_type == "code"]
 
 
+def without_marks(file):
+    "The code of a room without the lines that only tell which cells it was written from."
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if line.strip() and not line.startswith("# %% ")).encode()
+
+
 def package(code):
     "The state of the rooms that some code uses, directly or through others; the published numbers belong to theirs."
     with PARSING:
         used = house.behind(house.mentioned(code))
         files = [house.rooms()[room] for room in sorted(used)]
-    if "ubic.paper.published" in used: files.append(ROOT / "ubic" / "published.csv")
-    return digest(*(file.read_bytes() for file in files))
+    parts = [without_marks(file) for file in files]
+    if "ubic.paper.published" in used: parts.append((ROOT / "ubic" / "published.csv").read_bytes())
+    return digest(*parts)
 
 
 def fingerprint(notebook):

@@ -107,7 +107,7 @@ def test_a_rival_is_fitted_on_the_boxes_that_were_asked_for(carried, monkeypatch
         asked.append(settings)
         return weak(*arguments, **settings)
 
-    monkeypatch.setattr("ubic.trial.validation.weak", spy)
+    monkeypatch.setattr("ubic.trial.competitors.weak", spy)
     doubtful = ubic.Discovery({"u": stranger}, found.field, found.used, settings=found.settings)
     with warnings.catch_warnings(action="ignore", category=UbicWarning):
         try: ubic.validate(doubtful, windows=2, fit_coefficients=False)

@@ -78,6 +78,8 @@ class BoxRules:
         "Degree of the local polynomials that smooth the field, up to the derivatives that are needed.")
     smoothing_points: int = rule(3,
         "Least half-width of that smoothing, in points; the least that determines a quartic.")
+    smoothing_shrink: float = rule(0.7, "Factor from one half-width of that smoothing to the next smaller one.",
+        "06_choice/05_refit")
     covariance_ridge: float = rule(1e-10,
         "Share of its mean added to the diagonal of the covariance, to keep it invertible.")
     dependent_columns: float = rule(1e-10,

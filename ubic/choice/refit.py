@@ -376,17 +376,27 @@ def _moved(refitter, operators, state):
     return refitter.boxes(pieces)
 
 # %% ../../nbs/06_choice/05_refit.ipynb #912ddd1b
+@patch_to(Refitter)
+def linearized(
+    self,
+    terms, # of an equation
+    coef, # their coefficients
+    state=None, # unknown → array to linearise at; None for the smoothed data
+) -> tuple: # rows of the terms, what is left of the target, the target, covariance of the rows, noise operator
+    "The least-squares problem near some field and coefficients."
+    state = self.smooth if state is None else self.smoothed(state)
+    X, y, jets = self.system(state, terms)
+    operators = noise_operator(self.target, terms, coef, jets)
+    left = y - X @ coef + _moved(self, operators, state)
+    return X, left, y, self.pairs.covariance(operators, self.noise), operators
+
 def _step(refitter, state, terms, coef):
     "One linearized problem: coefficients, the next state, covariance for unit noise, white residual."
-    if state is None: state = refitter.smooth # the data themselves come before the first step
-    else: state = refitter.smoothed(state)
-    X, y, jets = refitter.system(state, terms)
-    A = noise_operator(refitter.target, terms, coef, jets)
-    s = y - X @ coef + _moved(refitter, A, state)
-    root = np.linalg.cholesky(refitter.pairs.covariance(A, refitter.noise))
-    white_X, white_s = (solve_triangular(root, rows, lower=True) for rows in (X, s))
-    delta, spread, rest = white_least_squares(white_X, white_s)
-    correction = spread_back(refitter, A, solve_triangular(root, rest, lower=True, trans="T"))
+    X, left, _, covariance, operators = refitter.linearized(terms, coef, state)
+    root = np.linalg.cholesky(covariance)
+    white_X, white_left = (solve_triangular(root, rows, lower=True) for rows in (X, left))
+    delta, spread, rest = white_least_squares(white_X, white_left)
+    correction = spread_back(refitter, operators, solve_triangular(root, rest, lower=True, trans="T"))
     state = {name: u - correction.get(name, 0) for name, u in refitter.measured.items()}
     return coef + delta, state, spread, rest
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['RULES', 'rule', 'PosteriorRules', 'CriterionRules', 'VerdictRules', 'RivalRules', 'BoxRules', 'StepRules',
-           'NoiseRules', 'ContestRules', 'MiddleRules', 'RoadRules', 'Rules', 'group_of']
+           'NoiseRules', 'ContestRules', 'GridRules', 'MiddleRules', 'RoadRules', 'Rules', 'group_of']
 
 # %% ../../nbs/06_choice/01_rules.ipynb #f8649700
 from dataclasses import dataclass, field, fields
@@ -134,6 +134,20 @@ class ContestRules:
         "10_road/01_pipeline")
     out_of_reach: float = rule(100.0, "Score behind the best one from which a fit is not finished.")
 
+# %% ../../nbs/06_choice/01_rules.ipynb #2b1e45d3
+@dataclass(frozen=True)
+class GridRules:
+    "Where a grid ends and an equation begins."
+    trace_share: float = rule(0.005, "Share of the target below which a term may be a trace of a grid.",
+        "06_choice/07_traces")
+    trace_factor: float = rule(3.0, "Times the error of simple differences that a trace may contribute.",
+        "06_choice/07_traces")
+    trace_match: float = rule(0.1, "Share by which a trace may differ from what a scheme would leave, to be told so.")
+    fewest_thinned: int = rule(5, "Half-width of a box, in points, that is left when every second point is taken.")
+    grid_growth: float = rule(3.0,
+        "Times that an equation has to leave more on every second point, if the grid is to account for it.",
+        "06_choice/07_traces")
+
 # %% ../../nbs/06_choice/01_rules.ipynb #05d9cd6b
 @dataclass(frozen=True)
 class MiddleRules:
@@ -160,7 +174,7 @@ class RoadRules:
 # %% ../../nbs/06_choice/01_rules.ipynb #a63df28c
 @dataclass(frozen=True)
 class Rules(
-    RoadRules, MiddleRules, ContestRules, NoiseRules, StepRules, BoxRules, RivalRules, VerdictRules, CriterionRules,
+    RoadRules, MiddleRules, GridRules, ContestRules, NoiseRules, StepRules, BoxRules, RivalRules, VerdictRules, CriterionRules,
     PosteriorRules,
 ):
     "All numbers that decide something between a path of subsets and an equation."

@@ -50,6 +50,7 @@ def _comments(lines):
     found = filter(None, map(_commented.match, lines))
     return {one["name"]: one["comment"] for one in found}
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #7e36f3da
 class _Entry(NamedTuple):
     "A name, or a value without one, and what is said of it."
     name: str
@@ -66,6 +67,7 @@ def _section(title, entries):
         if entry.comment: lines.append(f"    {entry.comment}")
     return "\n".join(lines)
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #1e6d7887
 def _complete(thing, sections):
     "Add sections to the documentation of a function or a class."
     if sections: thing.__doc__ = "\n\n".join([inspect.cleandoc(thing.__doc__ or ""), *sections]).strip()
@@ -85,6 +87,7 @@ def _head(function):
     first = min(body, default=start + 1)
     return lines[start - 1:first - 1]
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #6b2de1b7
 def _name_of_kind(annotation):
     "A kind as its annotation says it."
     return getattr(annotation, "__name__", None) or str(annotation)
@@ -97,6 +100,26 @@ def _kind(parameter):
     return ", ".join(words)
 
 # %% ../../nbs/01_ground/01_runtime.ipynb #70700a24
+def _first_line(thing):
+    "The first line of what is said of something."
+    return (thing.__doc__ or "").strip().split("\n")[0]
+
+def _delegates(function):
+    "The functions of the same module that a function of one line calls."
+    steps = {line for *_, line in function.__code__.co_lines() if line} - {function.__code__.co_firstlineno}
+    called = [function.__globals__.get(name) for name in function.__code__.co_names] if len(steps) <= 1 else []
+    return [other for other in called if inspect.isfunction(other) and other.__module__ == function.__module__]
+
+# %% ../../nbs/01_ground/01_runtime.ipynb #3ca40ca5
+def _inherited(function, parameter):
+    "What is said of an argument elsewhere: where a method hands it on to, or by its own class."
+    for other in _delegates(function):
+        if comment := _comments(_head(other)).get(parameter.name): return comment
+    kind = parameter.annotation
+    ours = inspect.isclass(kind) and kind.__module__.partition(".")[0] == function.__module__.partition(".")[0]
+    return _first_line(kind) if ours else ""
+
+# %% ../../nbs/01_ground/01_runtime.ipynb #e6a5bbb6
 def document(
     function, # with a comment beside each argument
 ):
@@ -104,7 +127,8 @@ def document(
     head, known = _head(function), inspect.signature(function).parameters
     comments, sections = _comments(head), []
     named = [name for name in known if name not in ("self", "cls")]
-    entries = [_Entry(name, _kind(known[name]), comments.get(name, "")) for name in named]
+    words = {name: comments.get(name) or _inherited(function, known[name]) for name in named}
+    entries = [_Entry(name, _kind(known[name]), words[name]) for name in named]
     if entries: sections.append(_section("Parameters", entries))
     returned = next(filter(None, map(_returned.match, head)), None)
     if returned: sections.append(_section("Returns", [_Entry("", returned["kind"], returned["comment"])]))
@@ -119,6 +143,7 @@ def _fields_of(cls, lines):
         if re.match(r"\S|\s+(def|@)", line): return lines[start + 1:end]
     return lines[start + 1:]
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #1ca296c5
 def document_fields(
     cls: type, # a dataclass with a comment beside each field
     lines: list, # of the file it is in
@@ -137,6 +162,7 @@ def _document_once(member):
     wraps = member is not function and inspect.isfunction(member)
     if wraps: member.__doc__ = function.__doc__
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #188b51b2
 def document_module(
     module, # a room of the package
 ):
@@ -154,6 +180,7 @@ def document_module(
 class Attached:
     "What the name of a method stands for, outside of its class."
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #c8326438
 def patch_to(
     cls: type, # the class that gets a method
     as_property: bool = False, # read like an attribute
@@ -167,6 +194,7 @@ def patch_to(
         return function.__globals__.get(name, Attached)
     return attach
 
+# %% ../../nbs/01_ground/01_runtime.ipynb #9e64a492
 def drop_attached(
     module, # a room of the package
 ):

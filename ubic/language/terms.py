@@ -30,9 +30,14 @@ class Jet(NamedTuple):
     def __str__(self): return f"{self.unknown}_{self.axes}" if self.axes else self.unknown
 
     @property
-    def order(self): return len(self.axes) # of the derivative
+    def order(self):
+        "Order of the derivative."
+        return len(self.axes)
 
-    def slope(self, axis):
+    def slope(
+        self,
+        axis, # to differentiate along
+    ):
         "Its derivative: factors, and a number before them."
         return [Jet(self.unknown, "".join(sorted(self.axes + axis)))], 1
 
@@ -47,9 +52,14 @@ class Call(NamedTuple):
     def __str__(self): return f"{self.function}({self.of})"
 
     @property
-    def order(self): return self.of.order # of the derivative inside
+    def order(self):
+        "Order of the derivative inside."
+        return self.of.order
 
-    def slope(self, axis):
+    def slope(
+        self,
+        axis, # to differentiate along
+    ):
         "Its derivative: factors, and a number before them, by the chain rule."
         name, number = _slopes[self.function]
         inner, count = self.of.slope(axis)
@@ -75,19 +85,25 @@ class Product(tuple):
     __repr__ = __str__
 
     @property
-    def order(self): # of the highest derivative; -1 if there is no factor
+    def order(self):
+        "Order of the highest derivative; -1 if there is no factor."
         return max((factor.order for factor, _ in self), default=-1)
 
-    def differentiated(self, axis):
-        "The product rule: products and how often each occurs."
-        result = Counter()
-        for factor, power in self:
-            others, number = factor.slope(axis)
-            powers = Counter(dict(self))
-            powers[factor] -= 1
-            for other in others: powers[other] += 1
-            result[Product.of(powers)] += power*number
-        return result
+# %% ../../nbs/02_language/01_terms.ipynb #a8210c40
+@patch_to(Product)
+def differentiated(
+    self,
+    axis, # to differentiate along
+):
+    "The product rule: products and how often each occurs."
+    result = Counter()
+    for factor, power in self:
+        others, number = factor.slope(axis)
+        powers = Counter(dict(self))
+        powers[factor] -= 1
+        for other in others: powers[other] += 1
+        result[Product.of(powers)] += power*number
+    return result
 
 # %% ../../nbs/02_language/01_terms.ipynb #6ccac7f5
 @dataclass(frozen=True, order=True)
@@ -110,18 +126,23 @@ class Term:
     __repr__ = __str__
 
     @property
-    def order(self): return len(self.derivative[1]) if self.derivative else 0 # of the derivative
+    def order(self):
+        "Order of the derivative; 0 without one."
+        return len(self.derivative[1]) if self.derivative else 0
 
     @property
-    def unknowns(self): # names that occur, in order
+    def unknowns(self):
+        "Names that occur, in order."
         return tuple(dict.fromkeys(name for name, _ in self.powers + self.inner))
 
     @property
-    def of_product(self): # whether a product is differentiated
+    def of_product(self):
+        "Whether a product is differentiated."
         return bool(self.derivative) and not self.derivative[0].isalnum()
 
     @property
-    def inner(self): # what is differentiated: pairs (unknown, exponent)
+    def inner(self):
+        "What is differentiated: pairs (unknown, exponent)."
         if not self.derivative: return ()
         return parse_term(self.derivative[0]).powers if self.of_product else ((self.derivative[0], 1),)
 
@@ -144,6 +165,7 @@ def _read_factor(text, whole):
     found = f"{shown(whole)} has a part {shown(text)} that is not a power or a derivative"
     raise ArgumentError("term", found, "write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'")
 
+# %% ../../nbs/02_language/01_terms.ipynb #82a38fc6
 def _bounded(term, whole):
     "The term, if its numbers make sense."
     power = max((power for _, power in term.powers), default=0)
@@ -224,11 +246,13 @@ def to_sympy(
 
 # %% ../../nbs/02_language/01_terms.ipynb #0ba65dfc
 @patch_to(Term, as_property=True)
-def outer(self): # axes of the outer derivative; empty unless a product is differentiated
+def outer(self):
+    "Axes of the outer derivative; empty unless a product is differentiated."
     return self.derivative[1] if self.of_product else ""
 
 @patch_to(Term, as_property=True)
-def product(self): # `Product` under the outer derivative
+def product(self):
+    "The `Product` under the outer derivative."
     powers = Counter({Jet(name): power for name, power in (self.inner if self.of_product else self.powers)})
     if self.derivative and not self.of_product: powers[Jet(*self.derivative)] += 1
     return Product.of(powers)
@@ -271,6 +295,7 @@ def expanded_sum(
         for product, count in parse_term(term).expanded().items(): total[product] += coefficient*count
     return {product: number for product, number in total.items() if number}
 
+# %% ../../nbs/02_language/01_terms.ipynb #029a3322
 def same_sums(
     one: dict, # `Term` or spelling → coefficient
     other: dict, # likewise
@@ -318,6 +343,7 @@ class _Step(NamedTuple):
     remainder: dict # product → how often it is taken away
     share: Fraction # 1/(k + 1)
 
+# %% ../../nbs/02_language/01_terms.ipynb #0a0efe4e
 def _highest(product):
     "The jet of the highest derivative, if there is one and it occurs once."
     order = product.order

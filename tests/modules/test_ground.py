@@ -77,7 +77,7 @@ def test_results_of_the_package_tell_their_fields():
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 def test_errors_in_other_words_keep_their_parts():
-    error = ArgumentTypeError("pde", ["mentions ", Argument("initial")], ["give ", Argument("pde", "{}"), ", please"])
+    error = ArgumentTypeError("pde", ["mentions ", Argument("initial")], ["give ", Argument("pde", {}), ", please"])
     assert str(error) == "`pde` mentions `initial`; give `pde={}`, please."
     other = error.reworded({"pde": [Argument("competitors"), ", number 1,"], "initial": Argument("data")})
     assert str(other) == "`competitors`, number 1, mentions `data`; give `competitors`, number 1,, please."

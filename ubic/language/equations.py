@@ -90,7 +90,10 @@ class Equation:
         "What Jupyter shows."
         return f"${self.latex}$"
 
-    def sympy(self, axes="xt"):
+    def sympy(
+        self,
+        axes="xt", # that every unknown depends on
+    ):
         "The equation in SymPy, for those who want to go on calculating."
         import sympy
         products = (c*to_sympy(term, axes) for term, c in zip(self.terms, self.coef))
@@ -357,7 +360,7 @@ def is_linear(
 
 def conservative_parts(
     term: Term,
-    coefficient: float,
+    coefficient: float, # of the term
 ) -> list: # of (outer axes, inner term, coefficient)
     "The term as derivatives of products of unknowns, where it is one; else under its own outer derivative."
     if not is_exact_derivative(term): return [(term.outer, Term(term.product), coefficient)]

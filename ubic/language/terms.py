@@ -30,7 +30,9 @@ class Jet(NamedTuple):
     def __str__(self): return f"{self.unknown}_{self.axes}" if self.axes else self.unknown
 
     @property
-    def order(self): return len(self.axes) # of the derivative
+    def order(self):
+        "Of the derivative."
+        return len(self.axes)
 
     def slope(self, axis):
         "Its derivative: factors, and a number before them."
@@ -47,7 +49,9 @@ class Call(NamedTuple):
     def __str__(self): return f"{self.function}({self.of})"
 
     @property
-    def order(self): return self.of.order # of the derivative inside
+    def order(self):
+        "Of the derivative inside."
+        return self.of.order
 
     def slope(self, axis):
         "Its derivative: factors, and a number before them, by the chain rule."
@@ -74,7 +78,8 @@ class Product(tuple):
         return cls(sorted(((factor, power) for factor, power in powers.items() if power), key=_place))
 
     @property
-    def in_print(self): # the same pairs as they are printed: unknowns, derivatives, functions
+    def in_print(self):
+        "The same pairs as they are printed: unknowns, derivatives, functions."
         return sorted(self, key=_kind)
 
     def __str__(self):
@@ -84,7 +89,8 @@ class Product(tuple):
     __repr__ = __str__
 
     @property
-    def order(self): # of the highest derivative; -1 if there is no factor
+    def order(self):
+        "Of the highest derivative; -1 if there is no factor."
         return max((factor.order for factor, _ in self), default=-1)
 
     def times(self, other):
@@ -130,15 +136,18 @@ class Term:
 
 # %% ../../nbs/02_language/01_terms.ipynb #5402a521
 @patch_to(Term, as_property=True)
-def order(self): # of the highest derivative, the outer one carried out
+def order(self):
+    "Of the highest derivative, the outer one carried out."
     return max(self.product.order, 0) + len(self.outer)
 
 @patch_to(Term, as_property=True)
-def unknowns(self): # names that occur, in order
+def unknowns(self):
+    "Names that occur, in order."
     return tuple(dict.fromkeys(factor.unknown for factor, _ in self.product.in_print))
 
 @patch_to(Term, as_property=True)
-def axes(self): # letters of all its derivatives, each once
+def axes(self):
+    "Letters of all its derivatives, each once."
     letters = "".join(factor.axes for factor, _ in self.product) + self.outer
     return "".join(sorted(set(letters)))
 
@@ -150,7 +159,8 @@ def along(self, axis: str) -> int:
 
 # %% ../../nbs/02_language/01_terms.ipynb #00bff064
 @patch_to(Term, as_property=True)
-def jet(self): # the unknown or derivative that it is; None if it is more than one factor
+def jet(self):
+    "The unknown or derivative that it is; None if it is more than one factor."
     if self.outer or len(self.product) != 1: return None
     (factor, power), = self.product
     return factor if power == 1 else None

@@ -7,6 +7,7 @@ __all__ = ['alternatives', 'middle_of_field', 'Contest', 'has_room', 'Judgment',
 
 # %% ../../nbs/06_choice/06_contest.ipynb #8be4dc7c
 from dataclasses import dataclass, replace
+from functools import cached_property
 import numpy as np
 from ..ground.runtime import patch_to
 from ..data.field import compute
@@ -64,6 +65,11 @@ class Contest:
         self.target, self.time_order, self.box, self.fits = target, time_order, box, {}
         self.refitter = self._refitter(RULES.contest_boxes)
 
+    @cached_property
+    def widest(self):
+        "As many boxes as there are."
+        return self._refitter(RULES.most_boxes)
+
     def _refitter(self, most):
         "Boxes for fits of this target."
         return Refitter(self.field, self.target, self.box, most=most, time_order=self.time_order)
@@ -104,8 +110,7 @@ def final(
 ): # `Refit`, or None
     "The fit on as many boxes as there are; None where noise is not the matter, or boxes are too few."
     if has_room(self.refitter, terms) and self.fit(terms).excess > RULES.final_excess: return None
-    refitter = self._refitter(RULES.most_boxes)
-    return refitter.fit(terms) if has_room(refitter, terms) else None
+    return self.widest.fit(terms) if has_room(self.widest, terms) else None
 
 # %% ../../nbs/06_choice/06_contest.ipynb #9bd1e8c2
 @patch_to(Contest)

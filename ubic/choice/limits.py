@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['WhiteRows', 'white_rows', 'Limits', 'limits_of', 'Standing', 'standing_of']
 
-# %% ../../nbs/06_choice/08_limits.ipynb #a30eb726
-from dataclasses import dataclass
+# %% ../../nbs/06_choice/08_limits.ipynb #46f18b20
+from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from scipy.linalg import solve_triangular
@@ -148,6 +148,17 @@ class Standing(Result):
     def z(self):
         "How many deviations from zero each coefficient is."
         return np.abs(self.coef)/self.std
+
+# %% ../../nbs/06_choice/08_limits.ipynb #52db53dc
+@patch_to(Standing)
+def only(
+    self,
+    terms, # some of its own
+):
+    "The same for some of the terms."
+    places = [self.terms.index(term) for term in terms]
+    parts = {name: getattr(self, name)[places] for name in ("coef", "std", "shares", "lost")}
+    return replace(self, terms=list(terms), **parts)
 
 # %% ../../nbs/06_choice/08_limits.ipynb #f6d610d0
 def standing_of(

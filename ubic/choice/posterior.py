@@ -134,6 +134,11 @@ class Evidence(Result):
     prior_mean: str = "least_squares" # or "zero"
 
     @property
+    def all_rows(self):
+        "Whether all rows are counted as independent, as the paper does."
+        return self.mode == "paper"
+
+    @property
     def bic(self):
         "BIC of each size."
         return bic(-2*self.log_likelihood, self.path.sizes, self.n)

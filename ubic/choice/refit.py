@@ -206,8 +206,13 @@ class Refit(Result):
 
     @property
     def std(self):
-        "Standard deviations of the coefficients."
-        return np.sqrt(np.diag(self.cov))
+        "Standard deviations of the coefficients; what is left beyond noise does not average out over boxes."
+        return np.sqrt(np.diag(self.cov)*(1 + self.rows*self.systematic))
+
+    @property
+    def systematic(self):
+        "The part of what is left that is no noise."
+        return max(0.0, 1 - _most_by_chance(self.rows)/self.excess**2)
 
     @property
     def rows(self):
@@ -249,8 +254,17 @@ def leaves_more(self):
 @patch_to(Refit, as_property=True)
 def certain(self):
     "Terms whose coefficient is different from zero."
-    deviations = RULES.certain_deviations
-    return [term for term, c, std in zip(self.terms, self.coef, self.std) if abs(c) > deviations*std]
+    deviations = RULES.certain_deviations*np.sqrt(np.diag(self.cov))
+    return [term for term, c, least in zip(self.terms, self.coef, deviations) if abs(c) > least]
+
+@patch_to(Refit)
+def only(
+    self,
+    terms, # some of its own
+):
+    "The same fit, seen for some of its terms; the others were fitted beside them."
+    places = [self.terms.index(term) for term in terms]
+    return replace(self, terms=list(terms), coef=self.coef[places], cov=self.cov[np.ix_(places, places)])
 
 @patch_to(Refit, as_property=True)
 def equation(self):

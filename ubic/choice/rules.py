@@ -54,6 +54,9 @@ class VerdictRules:
         "beyond/scoreboard")
     certain_deviations: float = rule(2.0,
         "Standard deviations from zero that make a coefficient certain; the usual interval.", "beyond/intervals")
+    hidden_share: float = rule(0.25,
+        "Share of the target that a candidate left out may contribute unseen before it is named.",
+        "beyond/foreign")
     rows_per_coefficient: int = rule(5,
         "Independent rows that a coefficient needs before its standard deviation means much.")
 
@@ -166,17 +169,19 @@ class RoadRules:
         "10_road/01_pipeline")
     order_of_given_terms: int = rule(2,
         "Derivative order of a library whose terms were given: it decides nothing then, and saves the looks.")
+    first_power: int = rule(3, "Highest power of the unknowns to begin with; with it most equations of physics are there.",
+        "10_road/00_growth")
+    left_share: float = rule(0.005, "Share of the target that may be left where there is hardly any noise.",
+        "06_choice/07_traces")
     all_sizes_up_to: int = rule(20, "Candidates up to which all sizes are compared.")
     largest_size: int = rule(12, "Largest size among more candidates.")
-    clean_share: float = rule(0.005, "Share of the target that may stay unexplained where there is hardly any noise.")
-    explained_share: float = rule(0.02,
-        "Share of the target below which a first time derivative counts as explained without a refit.")
+
 
 # %% ../../nbs/06_choice/01_rules.ipynb #a63df28c
 @dataclass(frozen=True)
 class Rules(
-    RoadRules, MiddleRules, GridRules, ContestRules, NoiseRules, StepRules, BoxRules, RivalRules, VerdictRules, CriterionRules,
-    PosteriorRules,
+    RoadRules, MiddleRules, GridRules, ContestRules, NoiseRules, StepRules, BoxRules, RivalRules, VerdictRules,
+    CriterionRules, PosteriorRules,
 ):
     "All numbers that decide something between a path of subsets and an equation."
     def table(

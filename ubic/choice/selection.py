@@ -42,6 +42,13 @@ class ReasonKind(Enum):
     UNEXPLAINED = "{amount} is left unexplained{although}"
     FAINT = "the coefficient of {term} is hardly different from zero"
     FEW_ROWS = "{rows:.1f} independent rows for {coefficients}"
+    ALL_ROWS = "all rows were counted as independent, which they are not"
+    MISSED = "{term} would explain more, beyond chance"
+    HIDDEN = "{terms} could still contribute up to {share:.0%} of {target}"
+    TRAVELLING = "the field moves without changing its shape, which many equations do"
+    FLAT = "nothing varies along {axes}, so that terms with derivatives there cannot be seen"
+    COARSE = "sums over a grid this coarse leave {share:.2g} of {target}"
+    STOPPED = "the search was stopped before it ended"
 
 # %% ../../nbs/06_choice/04_selection.ipynb #b360d597
 def terms_text(
@@ -121,6 +128,11 @@ class Selection(Result):
     rivals: list | None = None # other equations that explain the data as well; None when nobody has looked for them
     n_delta: int = RULES.n_delta # steps of λ
     unexplained: Reason | None = None # what the chosen equation leaves, where that is more than chance allows
+    doubts: tuple = () # further reasons not to call the choice clear
+    traces: tuple = () # small terms beside the equation that the grid of another program left, see `choice.traces`
+    alike: tuple = () # sizes on the path that hold the same equation, with other traces
+    left_out: object = None # what other candidates could be, see `choice.limits`
+    standing: object = None # why each term is in, likewise
 
     @property
     def path(self):
@@ -461,22 +473,26 @@ def _size_at(self, tau0):
 
 # %% ../../nbs/06_choice/04_selection.ipynb #16f1d94b
 def _doubts_about_the_size(self):
-    "What the runner-up, a longer path and other thresholds say."
+    "What the runner-up, a longer path and other thresholds say; nothing where a fit with all noise has decided."
+    if self.standing is not None and not self.alike: return
     whole = prolonged(self)
     size, longer = _size_at(self, self.tau0), _size_at(whole, self.tau0)
-    if size != longer: yield Reason(ReasonKind.SHORT_PATH, end=int(self.path.sizes[-1]), size=longer)
+    same = {*self.alike, longer} # sizes that hold the same equation
+    if size != longer and longer not in self.alike: yield Reason(ReasonKind.SHORT_PATH, end=int(self.path.sizes[-1]), size=longer)
     elif whole.runner_up is not None and whole.margin < RULES.strong_evidence:
         second = int(whole.path.sizes[whole.runner_up])
-        yield Reason(ReasonKind.RUNNER_UP, size=second, margin=whole.margin)
+        if second not in self.alike: yield Reason(ReasonKind.RUNNER_UP, size=second, margin=whole.margin)
     for tau0 in (self.tau0/RULES.tau0_factor, RULES.tau0_factor*self.tau0):
         other = _size_at(whole, tau0)
-        if other != longer: yield Reason(ReasonKind.THRESHOLD, tau0=tau0, size=other)
+        if other not in same: yield Reason(ReasonKind.THRESHOLD, tau0=tau0, size=other)
 
 # %% ../../nbs/06_choice/04_selection.ipynb #40d328d0
 def _doubts_about_what_is_left(self):
     "What the equation leaves, and whether it has a pattern."
     if self.refit is not None and not self.refit.white: yield Reason(ReasonKind.PATTERN)
     if self.unexplained: yield self.unexplained
+    if self.evidence.all_rows: yield Reason(ReasonKind.ALL_ROWS)
+    yield from self.doubts
 
 def _doubts_about_coefficients(self):
     "Coefficients that may be zero, and rows that are too few."

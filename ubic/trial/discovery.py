@@ -31,11 +31,11 @@ class Settled:
 @dataclass(frozen=True)
 class LibrarySettings:
     "Which candidates there are, and how they are integrated: see `ubic.library.weak`."
-    power: int = 2
-    terms: object = None # candidates, instead of the set made from powers and derivatives
-    constant: bool = False
+    power: int | None = None # None to find out, as for the next two
+    terms: object = None # candidates, instead of those that `growth` offers
+    constant: bool | None = None
     known: object = () # names of fields that are no unknowns
-    fluxes: bool = False
+    fluxes: bool | None = None
     form: str = "conservative"
     half_width: object = None # of the boxes, in units of the axis; None: from the data
     order: object = None # of the test function, likewise
@@ -64,6 +64,12 @@ class Settings(LibrarySettings):
         given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "settled"}
         usual = vars(Settings())
         return {name: value for name, value in given.items() if not _same(value, usual[name])}
+
+    @property
+    def grows(self) -> bool:
+        "Whether candidates grow until only noise is left."
+        given = self.terms is not None or self.recipe is not None
+        return not given and self.mode == "unit_free" and self.form == "conservative"
 
     def library(self) -> dict:
         "What `weak` needs to make rows as the discovery did, for any candidates."
@@ -125,9 +131,10 @@ class Discovery(Result, Mapping):
         used, # the field as used, after denoising
         validation=None, # how well the PDE and its competitors reproduce the data, if that was asked for
         settings: Settings | None = None, # what was asked for and settled; None where nobody knows
+        growth: dict | None = None, # unknown → how its candidates grew
     ):
         self.selections, self.field, self.used = selections, field, used
-        self.validation, self.settings = validation, settings
+        self.validation, self.settings, self.growth = validation, settings, growth or {}
 
     def __getitem__(self, target):
         "The selection for one unknown."

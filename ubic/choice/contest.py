@@ -60,7 +60,9 @@ class Contest:
         target: str, # unknown
         time_order: int, # of its derivative
         box: dict, # dim → (half-width in points, order of the bump)
+        offered: int = 0, # candidates that there are
     ):
+        self.offered = offered
         self.field = middle_of_field(field, box)
         self.target, self.time_order, self.box, self.fits = target, time_order, box, {}
         self.refitter = self._refitter(RULES.contest_boxes)
@@ -92,7 +94,8 @@ class Contest:
     def _new_fit(self, terms, ceiling):
         "The same for an equation that nobody has asked for yet."
         if not has_room(self.refitter, terms): return None
-        return self.refitter.fit(terms, ceiling, most_steps=RULES.contest_steps)
+        fit = self.refitter.fit(terms, ceiling, most_steps=RULES.contest_steps)
+        return replace(fit, offered=self.offered)
 
 # %% ../../nbs/06_choice/06_contest.ipynb #756fda61
 def has_room(
@@ -248,4 +251,4 @@ def contest_for(
     "The contest that belongs to a selection."
     if selection.evidence.mode == "paper" or form != "conservative": return None
     box = chosen_box(survey, selection.path.system.terms, half_width, order, time_order)
-    return Contest(field, target, time_order, box)
+    return Contest(field, target, time_order, box, selection.path.system.p)

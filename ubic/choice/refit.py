@@ -10,6 +10,7 @@ __all__ = ['noise_operator', 'smooth_along', 'smoothing_risk', 'best_smoothing',
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -203,11 +204,14 @@ class Refit(Result):
     residual: np.ndarray # what is left in each box, made independent and of unit variance by the measured noise
     converged: bool
     shape: tuple = () # of the lattice of boxes
+    offered: int = 0 # candidates that the terms were chosen from; 0 where nobody chose
+    hidden_error: np.ndarray | None = None # deviations of the coefficients that no noise explains, as of a scheme
 
     @property
     def std(self):
         "Standard deviations of the coefficients; what is left beyond noise does not average out over boxes."
-        return np.sqrt(np.diag(self.cov)*(1 + self.rows*self.systematic))
+        variance = np.diag(self.cov)*(1 + self.rows*self.systematic)
+        return np.sqrt(variance if self.hidden_error is None else variance + self.hidden_error**2)
 
     @property
     def systematic(self):
@@ -226,8 +230,10 @@ class Refit(Result):
 
     @property
     def score(self):
-        "BIC, for comparisons on the same boxes."
-        return float(bic(2*self.rows*np.log(self.excess), len(self.terms), self.rows))
+        "BIC, for comparisons on the same boxes, with the price of choosing among many candidates."
+        size = len(self.terms)
+        ways = np.log(float(comb(self.offered, size))) if self.offered > size else 0.0
+        return float(bic(2*self.rows*np.log(self.excess), size, self.rows) + 2*ways)
 
 # %% ../../nbs/06_choice/05_refit.ipynb #25157e4b
 @patch_to(Refit, as_property=True)
@@ -264,7 +270,9 @@ def only(
 ):
     "The same fit, seen for some of its terms; the others were fitted beside them."
     places = [self.terms.index(term) for term in terms]
-    return replace(self, terms=list(terms), coef=self.coef[places], cov=self.cov[np.ix_(places, places)])
+    cov, hidden = self.cov[np.ix_(places, places)], self.hidden_error
+    if hidden is not None: hidden = hidden[places]
+    return replace(self, terms=list(terms), coef=self.coef[places], cov=cov, hidden_error=hidden)
 
 @patch_to(Refit, as_property=True)
 def equation(self):

@@ -174,7 +174,7 @@ class RoadRules:
     left_share: float = rule(0.005, "Share of the target that may be left where there is hardly any noise.",
         "06_choice/07_traces")
     all_sizes_up_to: int = rule(20, "Candidates up to which all sizes are compared.")
-    largest_size: int = rule(12, "Largest size among more candidates.")
+    largest_size: int = rule(8, "Largest size among more candidates; the longest equation of the paper has seven terms.")
 
 
 # %% ../../nbs/06_choice/01_rules.ipynb #a63df28c

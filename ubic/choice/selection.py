@@ -489,7 +489,7 @@ def _doubts_about_the_size(self):
 # %% ../../nbs/06_choice/04_selection.ipynb #40d328d0
 def _doubts_about_what_is_left(self):
     "What the equation leaves, and whether it has a pattern."
-    if self.refit is not None and not self.refit.white: yield Reason(ReasonKind.PATTERN)
+    if self.refit is not None and self.refit.explains and not self.refit.white: yield Reason(ReasonKind.PATTERN)
     if self.unexplained: yield self.unexplained
     if self.evidence.all_rows: yield Reason(ReasonKind.ALL_ROWS)
     yield from self.doubts

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['chance_limit', 'settle']
 
-# %% ../../nbs/06_choice/09_settling.ipynb #50c28ec7
+# %% ../../nbs/06_choice/09_settling.ipynb #d982dac7
 from dataclasses import replace
 import numpy as np
 from ..ground.runtime import patch_to
@@ -14,16 +14,23 @@ from .rules import RULES
 from .selection import Reason, ReasonKind, Selection, terms_text
 from .refit import Refit, Refitter
 from .contest import Contest, contest_for, exchange_terms, has_room
-from .traces import grid_test, traces_of
+from .traces import grid_test, shares_of, traces_of
 from .limits import limits_of, standing_of
 
-# %% ../../nbs/06_choice/09_settling.ipynb #b0ddbbd8
+# %% ../../nbs/06_choice/09_settling.ipynb #68d1c31f
 def _with_traces(selection, refitter, fit):
     "The selection without the traces in it, whose coefficients were fitted beside them."
     traces = traces_of(refitter, fit.terms, fit.coef)
     small = [trace.term for trace in traces]
     core = [term for term in fit.terms if term not in small]
+    fit = _unsure_of_scheme(fit, refitter, traces)
     return replace(exchange_terms(selection, core), refit=fit.only(core), traces=traces)
+
+def _unsure_of_scheme(fit, refitter, traces):
+    "The fit with wider intervals: a scheme that left traces may have changed the coefficients as much."
+    if not traces: return fit
+    unsure = max(trace.share for trace in traces)
+    return replace(fit, hidden_error=unsure*np.abs(fit.coef)/shares_of(refitter, fit.terms, fit.coef))
 
 def _weighed(selection, refitter, fit, offered):
     "The selection with what other candidates could be, and why each of its terms is in."
@@ -44,11 +51,12 @@ def _beyond_noise(contest, fit):
     if grid.only_grid: return Reason(ReasonKind.COARSE, share=grid.left, target=target)
     return Reason(ReasonKind.UNEXPLAINED, amount=float(fit.excess), of="noise")
 
-# %% ../../nbs/06_choice/09_settling.ipynb #ceeaa2c1
+# %% ../../nbs/06_choice/09_settling.ipynb #485c2edb
 def _settled_by_noise(contest, selection, offered):
     "The last word where noise is what limits the fit."
     rough = contest.fit(selection.terms)
-    fit = contest.final(selection.terms) or rough
+    if rough is not None and rough.excess > RULES.final_excess: return _settled_beyond_noise(contest, selection, offered)
+    fit = contest.final(selection.terms)
     if fit is None or not fit.converged: return replace(selection, unexplained=_never_settled(rough))
     selection = replace(selection, unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection
@@ -60,17 +68,23 @@ def _never_settled(fit):
     if fit is None or not fit.leaves_more: return None
     return Reason(ReasonKind.UNEXPLAINED, amount=float(fit.excess), of="noise")
 
+def _settled_beyond_noise(contest, selection, offered):
+    "The last word where much more than noise is left: only a coarse grid can be an excuse."
+    settled, excess = _settled_by_grid(contest, selection, offered), contest.fit(selection.terms).excess
+    if _is_coarse(settled): return settled
+    return replace(selection, unexplained=Reason(ReasonKind.UNEXPLAINED, amount=float(excess), of="noise"))
+
 def _is_coarse(selection):
     "Whether the grid accounts for what is left beyond the noise."
     return selection.unexplained is not None and selection.unexplained.kind is ReasonKind.COARSE
 
-# %% ../../nbs/06_choice/09_settling.ipynb #f0286e2f
+# %% ../../nbs/06_choice/09_settling.ipynb #be98ce17
 def _beyond_grid(contest, fit):
     "What is left beyond the error of our grid, as a reason; or None."
     grid, target = _grid_accounts(contest, fit), str(contest.refitter.target)
     if not grid.only_grid: return Reason(ReasonKind.UNEXPLAINED, amount=grid.left, of=target)
-    if grid.left > RULES.trace_share: return Reason(ReasonKind.COARSE, share=grid.left, target=target)
-    return None
+    large = contest.noisy or grid.left > RULES.trace_share
+    return Reason(ReasonKind.COARSE, share=grid.left, target=target) if large else None
 
 def _alike(selection, refitter, core):
     "The sizes on the path that hold the same equation, perhaps with traces."

@@ -134,6 +134,7 @@ class LeftSide(NamedTuple):
     def key(self): # as mappings are keyed: an equation of first order by its unknown
         return str(self) if self.order > 1 else self.unknown
 
+# %% ../../nbs/02_language/02_equations.ipynb #758fab4a
 def time_derivative(
     left: str, # "u", or "u_tt"
 ) -> str: # "u_t", or "u_tt"
@@ -151,6 +152,7 @@ _summand = re.compile(rf"""
 _scaled = re.compile(rf"(?P<term>.*\S) \s* (?P<how> (?<!\*)\*(?!\*) | /) \s* (?P<number> {_NUMBER}) \s*", re.VERBOSE)
 _LIKE_THIS = "write it like 'u_t = 0.1*u_xx - u*u_x'"
 
+# %% ../../nbs/02_language/02_equations.ipynb #9ccf09c7
 def _divided(size, number, summand):
     "A number divided by another one."
     if float(number): return size/float(number)
@@ -293,6 +295,7 @@ def _split_in_time(left, terms):
     if left.order == 2: return {left.unknown: {Term.of(Jet(rate)): 1.0}, rate: terms}
     raise ArgumentError("pde", f"is about '{left}'", "it can be about an unknown such as 'u', or about 'u_tt'")
 
+# %% ../../nbs/02_language/02_equations.ipynb #2328184d
 def first_order_in_time(
     equations: dict, # left-hand side → right-hand side
 ) -> dict: # unknown → right-hand side

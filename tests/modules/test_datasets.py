@@ -6,15 +6,14 @@ import os
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from ubic import datasets
-from ubic.cylinder import Channel, velocity_factors, wake
-from ubic.field import UbicWarning, check_field, space_dims, spacing, true_pde
+from ubic.field import check_field, space_dims, spacing, true_pde
+from ubic.ground.checks import UbicWarning
 from ubic.ground.storage import fingerprint
 from ubic.spectral import simulate_frames
 from ubic.terms import evaluate, parse_term
@@ -159,15 +158,6 @@ def test_no_cache_writes_nothing(folder):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("variable, expected", [
-    ("UBIC_CACHE", "."), ("XDG_CACHE_HOME", "ubic"), ("HOME", ".cache/ubic"),
-])
-def test_folder_follows_the_environment(variable, expected, tmp_path, monkeypatch):
-    for name in ("UBIC_CACHE", "XDG_CACHE_HOME"): monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(variable, str(tmp_path))
-    assert datasets.cache_folder() == tmp_path/expected
-
-
 def cut(path): path.write_bytes(path.read_bytes()[:-2000])
 def empty(path): path.write_bytes(b"")
 def garbage(path): path.write_bytes(b"not an archive"*100)
@@ -286,34 +276,6 @@ def test_large_field_from_the_cache_and_without_one(folder, large, monkeypatch):
     with pytest.warns(UbicWarning, match="UBIC_CACHE") as caught: made = datasets.reaction_diffusion(size="small")
     assert made.identical(expected)
     assert caught[0].filename == __file__
-
-
-CHANNEL = Channel(length=8, height=4, points=(64, 32), step=0.04, radius=0.4, edge=0.2, upstream=2.0)
-
-
-def test_wake_frames():
-    x, y = np.linspace(1, 4, 7), np.linspace(-1, 1, 5)
-    frames = list(wake([(CHANNEL, 0.4), (replace(CHANNEL, points=(96, 48)), 0.2)], x, y, 3, 0.2))
-    assert len(frames) == 3 and all(frame.shape == (3, 7, 5) and np.isfinite(frame).all() for frame in frames)
-    along, across = CHANNEL.waves
-    _, u, v = velocity_factors(CHANNEL)
-    assert np.abs(along*u + across*v).max() < 1e-13
-
-
-@pytest.mark.parametrize("change, message", [
-    ({"step": 0.1}, "`step`"), ({"brake": 0}, "`brake`"),
-    ({"points": (64, 4)}, "`points`"), ({"edge": "thin"}, "`edge`"),
-])
-def test_impossible_channels(change, message):
-    with pytest.raises((ValueError, TypeError), match=message): replace(CHANNEL, **change)
-
-
-@pytest.mark.parametrize("frames, interval, message", [
-    (0, 0.2, "`frames`"), (2, 0.05, "`interval`"), (2, -0.2, "`interval`"),
-])
-def test_impossible_records(frames, interval, message):
-    made = wake([(CHANNEL, 0.2)], np.ones(3), np.ones(3), frames, interval)
-    with pytest.raises(ValueError, match=message): next(made)
 
 
 MEASURE = """

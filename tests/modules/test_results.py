@@ -20,9 +20,9 @@ import ubic
 import ubic.report
 from equality import assert_same
 from ubic import LinearSystem, Selection, best_subsets, load_result, save_result, saving, select
-from ubic.field import UbicWarning
+from ubic.ground.checks import UbicWarning
+from ubic.ground.results import KINDS, html_of
 from ubic.saving import Result
-from ubic.ground.results import KINDS
 from ubic.system import from_triangle
 
 matplotlib.use("Agg")
@@ -513,3 +513,11 @@ def test_markup_in_a_file_is_shown_as_text(chosen, found, tmp_path):
         assert spell in repr(result) and "<script" not in result._repr_html_()
     page = ubic.report.to_html(ubic.Discovery({"u": again}, found.field, found.used), spell)
     assert "<script" not in page
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+def test_pages_show_markup_as_text():
+    assert html_of("<b>", "two") == "<p>&lt;b&gt;</p><p>two</p>"
+    equation = ubic.Equation("u_t", ("a<b",), (1.0,))
+    assert html_of(equation) == f"<p>${equation.latex.replace('<', '&lt;')}$</p>"

@@ -279,28 +279,27 @@ def test_large_field_from_the_cache_and_without_one(folder, large, monkeypatch):
 
 
 MEASURE = """
-import resource, sys, time
+import resource, sys
 from ubic import datasets
-begin = time.process_time()
 getattr(datasets, sys.argv[1])()
 unit = 1 if sys.platform == "darwin" else 1024
-print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*unit)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*unit)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, seconds, shape", [
-    ("navier_stokes", 300, (325, 170, 151)),
-    ("reaction_diffusion", 90, (256, 256, 201)),
-    ("gray_scott", 150, (128, 128, 128, 100)),
+@pytest.mark.parametrize("name, shape", [
+    ("navier_stokes", (325, 170, 151)), ("reaction_diffusion", (256, 256, 201)), ("gray_scott", (128, 128, 128, 100)),
 ])
-def test_paper_size(name, seconds, shape, folder):
+def test_paper_size(name, shape, folder):
+    written = set()
     for _ in range(2): # made, then read
         quiet = os.environ | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-c", MEASURE, name]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=quiet)
-        took, peak = map(float, done.stdout.split())
-        assert took < seconds and peak < 4e9
+        assert float(done.stdout) < 4e9
+        written |= {(path.name, path.stat().st_mtime_ns) for path in folder.iterdir()}
+    assert len(written) == 1
     field = getattr(datasets, name)()
     assert field.u.shape == shape and field.u.dtype == (np.float32 if name == "gray_scott" else np.float64)
     frames = np.linspace(10, shape[-1] - 3, 8 if len(shape) == 3 else 3).astype(int)

@@ -1,6 +1,5 @@
 "The best subsets of every size: exact searches agree with brute force, and say how sure they are."
 import warnings
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -117,11 +116,10 @@ def test_time_out_is_marked_and_its_gap_is_true():
 # --- libraries of the paper -------------------------------------------------------------------------------------------
 
 @pytest.mark.slow
-def test_all_sizes_of_navier_stokes_take_half_a_second(wake):
-    wake.unit, best_subsets(wake, 1) # reduced, and compiled
-    start = perf_counter()
+def test_all_sizes_of_navier_stokes_are_searched_with_a_certificate(wake):
     path = best_subsets(wake)
-    assert perf_counter() - start < 0.5 and path.exact and len(path.sizes) == 19
+    assert path.exact and len(path.sizes) == 19
+    assert path.certificate["visited"] < path.certificate["all"]/100
 
 
 @pytest.mark.slow
@@ -129,7 +127,7 @@ def test_all_sizes_of_navier_stokes_take_half_a_second(wake):
 def test_reaction_and_diffusion_to_ten_terms_with_a_certificate(target):
     field = add_noise(datasets.reaction_diffusion(size="small"), 10, seed=0)
     system = weak(field, target, terms=recipes.paper_terms["reaction_diffusion"], form="pysindy")
-    start = perf_counter()
     path = best_subsets(system, 10, time_limit=120)
-    assert system.p == 76 and path.exact and perf_counter() - start < 120
+    assert system.p == 76 and path.exact and not any(path.certificate["gap"])
+    assert path.certificate["visited"] < path.certificate["all"]/1e5
     assert {str(term) for term in path.terms(6)} == set(true_pde(field)[target])

@@ -28,7 +28,8 @@ def test_scalar_coordinates_are_dropped():
 # --- what is not refused ----------------------------------------------------------------------------------------------
 
 def test_variation_only_between_the_probed_slices_counts():
-    u = np.zeros((9, 7)); u[2, 1] = 1.0
+    u = np.zeros((9, 7))
+    u[2, 1] = 1.0
     as_field(u, x=np.arange(9), t=np.arange(7))
 
 

@@ -61,7 +61,8 @@ def separable(term):
     "The term of u = space(x)·clock(t), as one polynomial in x and one in t."
     degree = sum(power for _, power in term.powers)
     F, G = space**degree, clock**degree
-    return (F*space.deriv(term.order) if term.order else F*space, G*clock) if term.derivative else (F, G)
+    if not term.derivative: return F, G
+    return F*space.deriv(term.order), G*clock
 
 
 def integral(P, order, center, half):

@@ -481,10 +481,11 @@ def test_headers_that_lie_cost_no_memory(chosen, tmp_path):
 
 def test_a_hostile_formula_is_no_code(tmp_path):
     "SymPy writes letters into code when it computes values; what is no name never gets there."
+    import sympy
     table = pd.DataFrame({"value": [1.0], "std": [0.1]})
     frame = xr.Dataset({"u": ("x", np.arange(4.0))}, {"x": np.arange(4.0)})
-    x = saving._letter("x")
-    path = ubic.ClosedForm("u", x*saving._letter("a"), table, 0.1, 4.0, table, frame).save(tmp_path/"form.npz")
+    x, a = sympy.symbols("x a", real=True)
+    path = ubic.ClosedForm("u", x*a, table, 0.1, 4.0, table, frame).save(tmp_path/"form.npz")
     with np.load(path) as archive: arrays = dict(archive)
     spy = f"__import__('os').mkdir({str(tmp_path/'sprung')!r})"
     def use_spy(told): kind_of(told, "ClosedForm").update(template={"formula": {"Mul": ["x", spy]}})

@@ -150,10 +150,9 @@ def test_small_gaps_have_a_plain_axis(burgers):
         assert bars.get_xscale() == scale
         assert len(bars.get_xticks()) > 2
         assert not any("." in text.get_text() and "10^" in text.get_text() for text in bars.get_xticklabels())
-        assert [text.get_text().splitlines()[-1] for text in bars.texts] == [
-            "chosen",
-            *("diverges" if np.isinf(gap) else "as good" if gap == 0.1 else f"{gap:+.3g}" for gap in gaps[1:]),
-        ]
+        words = {np.inf: "diverges", 0.1: "as good"}
+        told = [words.get(gap, f"{gap:+.3g}") for gap in gaps[1:]]
+        assert [text.get_text().splitlines()[-1] for text in bars.texts] == ["chosen", *told]
 
 
 def test_a_rival_of_second_order_is_fitted():

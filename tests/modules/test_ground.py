@@ -7,13 +7,16 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import ubic
+import ubic.saving
+from ubic.data.axes import Question
 from ubic.ground import checks, show
 from ubic.ground.checks import Argument, ArgumentError, ArgumentTypeError, UbicWarning, warn
 from ubic.ground.results import html_of
-from ubic.ground.runtime import document_module
+from ubic.ground.runtime import document, document_module
 
 
 def module(text, name="toy"):
@@ -134,3 +137,75 @@ def test_a_picture_is_drawn_in_the_settings_of_the_session():
         return plt.subplots()[1]
     first, second = picture_source(draw, "svg"), picture_source(draw, "svg")
     assert first == second and seen == [usual, usual]
+
+
+def test_values_of_arguments_are_kept_and_written_when_said():
+    cases = {
+        "`dims=('x', 't')`": Argument("dims", ("x", "t")), "`variables=[...]`": Argument("variables", [...]),
+        "`rename={'column': 'x', ...}`": Argument("rename", {"column": "x", ...: ...}), "`tau0`": Argument("tau0"),
+        "`time_limit=60`": Argument("time_limit", 60.0), "`solver='exact'`": Argument("solver", "exact"),
+        "`tau0=None`": Argument("tau0", None), "`seeds=0`": Argument("seeds", 0),
+    }
+    assert {str(argument) for argument in cases.values()} == set(cases)
+    assert all(str(argument) == words for words, argument in cases.items())
+    assert str(Argument("variables", [f"u{i}" for i in range(20)])).endswith("'u11', ...]`")
+    typed = [" ".join(argument.typed()) for argument in cases.values()]
+    assert typed == ["x t", "", "column=x", "", "60", "exact", "None", "0"]
+
+
+def test_errors_hand_out_their_parts():
+    error = ArgumentError("pde", ["mentions ", Argument("initial")], "leave it out")
+    assert checks.spoken(checks.parts_of_error(error)) + "." == str(error)
+    assert checks.parts_of_error(ValueError("no parts.")) == ["no parts."]
+    question = Question("data", "has shape (2, 3)", "did you mean transpose(1, 0)")
+    assert str(question).endswith("(1, 0)?") and str(question.renamed("u")).endswith("(1, 0)?")
+
+
+def test_notes_stand_before_the_first_table():
+    table = pd.DataFrame({"a": [1/3]})
+    page = html_of("one", table, "two", table, notes=["read <this>"])
+    order = [page.index(part) for part in ("<p>one", "<em>read &lt;this&gt;</em>", "<table", "<p>two")]
+    assert order == sorted(order) and page.count("<table") == 2 and "0.3333" in page
+    assert html_of("one", notes=["a"]) == "<p>one</p><p><em>a</em></p>"
+    assert ubic.saving.html_of is show.html_of
+
+
+def test_methods_of_one_line_say_what_the_function_says_they_hand_on_to():
+    made = module(DELEGATING)
+    document(made.Box.wide)
+    assert "    in meters" in made.Box.wide.__doc__ and "box : Box\n    A box." in made.is_wide.__doc__
+
+
+DELEGATING = '''
+class Box:
+    "A box."
+    def wide(self, least=2):
+        "Whether it is wide."
+        return is_wide(self, least)
+
+def is_wide(
+    box: Box,
+    least, # in meters
+):
+    "Whether a box is wide."
+    return box.width > least
+'''
+
+
+@pytest.mark.parametrize("call", [
+    lambda field, **given: ubic.field.space_dims(**given), lambda field, **given: ubic.field.is_chunked(**given),
+    lambda field, **given: ubic.field.spacing(dim="x", **given),
+])
+def test_fields_may_be_given_under_their_name_of_before(call):
+    field = ubic.datasets.burgers()
+    with pytest.warns(DeprecationWarning, match="`ds` of .* is called `field` now"): old = call(field, ds=field)
+    assert old == call(field, field=field)
+
+
+def test_data_of_before_are_fields_now():
+    field = ubic.datasets.burgers().isel(x=slice(0, 64), t=slice(0, 40))
+    with pytest.warns(DeprecationWarning, match="`data` of with_noise is called `field` now"):
+        old = ubic.repeats.with_noise(data=field, level=5, seed=0)
+    assert old.equals(ubic.repeats.with_noise(field, 5, 0))
+    with pytest.warns(DeprecationWarning, match="`data` of validate is called `field` now"), pytest.raises(TypeError):
+        ubic.validate(3, data=field)

@@ -193,13 +193,13 @@ def is_wide(
 
 
 @pytest.mark.parametrize("call", [
-    lambda field, **given: ubic.field.space_dims(**given), lambda field, **given: ubic.field.is_chunked(**given),
-    lambda field, **given: ubic.field.spacing(dim="x", **given),
+    lambda **given: ubic.field.space_dims(**given), lambda **given: ubic.field.is_chunked(**given),
+    lambda **given: ubic.field.spacing(dim="x", **given),
 ])
 def test_fields_may_be_given_under_their_name_of_before(call):
     field = ubic.datasets.burgers()
-    with pytest.warns(DeprecationWarning, match="`ds` of .* is called `field` now"): old = call(field, ds=field)
-    assert old == call(field, field=field)
+    with pytest.warns(DeprecationWarning, match="`ds` of .* is called `field` now"): old = call(ds=field)
+    assert old == call(field=field)
 
 
 def test_data_of_before_are_fields_now():

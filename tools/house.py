@@ -11,6 +11,7 @@ from pathlib import Path
 from generated import ROOT
 
 PACKAGE = ROOT / "ubic"
+COMMENTED = re.compile(r"\s*\**(\w+)[^#]*# ") # an argument with a comment beside it
 SOURCE = re.compile(r"File to edit: (?:\.\./)*nbs/(\S+\.ipynb)")
 
 
@@ -250,9 +251,45 @@ def unexplained():
         if private(node.name) and not told: yield f"{room}:{node.lineno} {node.name}"
 
 
+def defined(owner):
+    "The functions that stand in a module or a class, not those inside of functions, nor methods of private classes."
+    for node in owner.body:
+        target = next((one.args[0] for one in getattr(node, "decorator_list", ()) if getattr(one, "args", ())), None)
+        if isinstance(node, ast.ClassDef) and not private(node.name): yield from defined(node)
+        if isinstance(node, ast.FunctionDef) and not private(getattr(target, "id", "")): yield node
+
+
+def hands_on(node):
+    "Whether a function is one call of another function, which says what the arguments are."
+    first, *rest = [one for one in node.body if not isinstance(getattr(one, "value", None), ast.Constant)] or [None]
+    call = getattr(first, "value", None) if isinstance(first, ast.Return) and not rest else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+
+
+def not_said(node, head, classes):
+    "The arguments without a comment, without a class of the package that says what they are, and not handed on."
+    given = node.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg))]
+    told = {found[1] for found in map(COMMENTED.match, head) if found} | {"self", "cls"}
+    silent = [one for one in arguments if one.arg not in told and getattr(one.annotation, "id", None) not in classes]
+    return [] if hands_on(node) else [one.arg for one in silent]
+
+
+def without_words():
+    "Public functions without a sentence, or with an argument of which nothing is said."
+    classes = {node.name for room in rooms() for node in ast.walk(tree(room)) if isinstance(node, ast.ClassDef)}
+    for room, path in rooms().items():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in defined(tree(room)):
+            if node.name.startswith("_") and node.name != "__init__": continue
+            silent = not_said(node, lines[node.lineno - 1:node.body[0].lineno], classes)
+            sentence = ast.get_docstring(node) or node.name == "__init__"
+            if silent or not sentence: yield f"{room}:{node.lineno} {node.name} {' '.join(silent)}"
+
+
 RULES = (
     private_names, private_attributes, against_the_order, attached, wide, long_signatures, unexplained,
-    tests_of_rooms, private_in_tests, timed, entangled,
+    without_words, tests_of_rooms, private_in_tests, timed, entangled,
 )
 
 

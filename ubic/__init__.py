@@ -125,11 +125,12 @@ sys.meta_path.append(_ShortPaths())
 
 # %% ../nbs/12_api.ipynb #dcba82fa
 class _DocumentedRoom(SourceFileLoader):
-    "Runs the code of a room, and completes the documentation of what it made."
+    "Runs the code of a room, completes the documentation of what it made, and tidies up."
     def exec_module(self, module):
         super().exec_module(module)
-        from ubic.ground.runtime import document_module
+        from ubic.ground.runtime import document_module, drop_attached
         document_module(module)
+        drop_attached(module)
 
 class _Rooms(MetaPathFinder):
     "Finds the rooms in their own files."

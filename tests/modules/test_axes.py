@@ -91,3 +91,13 @@ def test_a_distant_origin_hides_no_uneven_step():
     wave = np.sin(x[:, None] - 0.1 * np.arange(40))
     with pytest.raises(ValueError, match="not uniform"): as_field(wave, x=x, t=seconds + 0.4 * np.tanh(noise))
     assert spacing(as_field(wave, x=x, t=seconds), "t") == 1
+
+
+@pytest.mark.parametrize("call", [
+    lambda **given: ubic.field.space_dims(**given), lambda **given: ubic.field.is_chunked(**given),
+    lambda **given: ubic.field.spacing(dim="x", **given),
+])
+def test_fields_may_be_given_under_their_name_of_before(call):
+    field = ubic.datasets.burgers()
+    with pytest.warns(DeprecationWarning, match="`ds` of .* is called `field` now"): old = call(ds=field)
+    assert old == call(field=field)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fields import field, t, u2, x
+from ubic.data.axes import Question
 from ubic.field import add_noise, as_field, as_rng, check_positive, check_whole, shows_error, shows_warning
 from ubic.ground import checks
 from ubic.ground.checks import Argument, ArgumentError, ArgumentTypeError, UbicWarning, warn
@@ -42,7 +43,7 @@ def test_shows_error_and_warning(capsys):
 # --- sentences --------------------------------------------------------------------------------------------------------
 
 def test_errors_in_other_words_keep_their_parts():
-    error = ArgumentTypeError("pde", ["mentions ", Argument("initial")], ["give ", Argument("pde", "{}"), ", please"])
+    error = ArgumentTypeError("pde", ["mentions ", Argument("initial")], ["give ", Argument("pde", {}), ", please"])
     assert str(error) == "`pde` mentions `initial`; give `pde={}`, please."
     other = error.reworded({"pde": [Argument("competitors"), ", number 1,"], "initial": Argument("data")})
     assert str(other) == "`competitors`, number 1, mentions `data`; give `competitors`, number 1,, please."
@@ -64,3 +65,25 @@ def test_a_warning_names_the_line_of_the_user():
 def test_flags_and_names_are_checked():
     assert checks.check_flag("rows", np.True_) is True and checks.as_names("variables", ["u", "v", "u"]) == ("u", "v")
     with pytest.raises(TypeError): checks.check_flag("rows", 1)
+
+
+def test_values_of_arguments_are_kept_and_written_when_said():
+    cases = {
+        "`dims=('x', 't')`": Argument("dims", ("x", "t")), "`variables=[...]`": Argument("variables", [...]),
+        "`rename={'column': 'x', ...}`": Argument("rename", {"column": "x", ...: ...}), "`tau0`": Argument("tau0"),
+        "`time_limit=60`": Argument("time_limit", 60.0), "`solver='exact'`": Argument("solver", "exact"),
+        "`tau0=None`": Argument("tau0", None), "`seeds=0`": Argument("seeds", 0),
+    }
+    assert {str(argument) for argument in cases.values()} == set(cases)
+    assert all(str(argument) == words for words, argument in cases.items())
+    assert str(Argument("variables", [f"u{i}" for i in range(20)])).endswith("'u11', ...]`")
+    typed = [" ".join(argument.typed()) for argument in cases.values()]
+    assert typed == ["x t", "", "column=x", "", "60", "exact", "None", "0"]
+
+
+def test_errors_hand_out_their_parts():
+    error = ArgumentError("pde", ["mentions ", Argument("initial")], "leave it out")
+    assert checks.spoken(checks.parts_of_error(error)) + "." == str(error)
+    assert checks.parts_of_error(ValueError("no parts.")) == ["no parts."]
+    question = Question("data", "has shape (2, 3)", "did you mean transpose(1, 0)")
+    assert str(question).endswith("(1, 0)?") and str(question.renamed("u")).endswith("(1, 0)?")

@@ -165,10 +165,10 @@ def test_every_option_has_its_own_name():
     rivals = Sentence("are the rivals u", Advice("competitors", "; give them as `competitors`, with coefficients"), ".")
     assert rivals == "are the rivals u; give them as `competitors`, with coefficients."
     assert rivals.sentence(cli.in_terminal) == "are the rivals u."
-    assert typed("name them, for instance ", Argument("dims", "('x', 't')")) == "name them, for instance --dims x t"
-    assert typed("give ", Argument("rename", "{'column': 'x', ...}")) == "give --rename column=x"
-    assert typed("or with ", Argument("variables", "[...]")) == "or with --variables NAME"
-    assert typed("give ", Argument("chunks", "'auto'")) == "give --chunks"
+    assert typed("name them, for instance ", Argument("dims", ("x", "t"))) == "name them, for instance --dims x t"
+    assert typed("give ", Argument("rename", {"column": "x", ...: ...})) == "give --rename column=x"
+    assert typed("or with ", Argument("variables", [...])) == "or with --variables NAME"
+    assert typed("give ", Argument("chunks", "auto")) == "give --chunks"
 
 
 @pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
@@ -226,11 +226,11 @@ def test_variables_to_read_are_named(folder, capsys):
 
 
 def test_words_of_python_are_translated():
-    need = Argument("solver", "'exact'"), " would need 65 GB; lower ", Argument("max_size")
+    need = Argument("solver", "exact"), " would need 65 GB; lower ", Argument("max_size")
     other = Advice("solver", ", or use solver='two_step' or 'greedy'")
     assert typed(*need, other) == "the exact search would need 65 GB; lower `--max-size`"
     assert typed(Argument("field.attrs['pde']"), " is 3") == "the attribute `pde` of `SOURCE` is 3"
-    stopped = "the search stopped after ", Argument("time_limit", "60"), " seconds: for size 3"
+    stopped = "the search stopped after ", Argument("time_limit", 60.0), " seconds: for size 3"
     assert str(UbicWarning(*stopped)) == "the search stopped after `time_limit=60` seconds: for size 3"
     assert typed(*stopped) == "the search stopped after --time-limit 60 seconds: for size 3"
     field = ubic.datasets.burgers()

@@ -16,6 +16,7 @@ from ubic.cli import main
 from ubic.denoise import noise_level
 from ubic.field import as_field
 from ubic.ground.checks import UbicWarning
+from ubic.ground.results import Unkept
 from ubic.ground.storage import RESULT_MEMBER
 from ubic.pipeline import Discovery
 from ubic.report import to_html
@@ -75,8 +76,27 @@ def test_functions_leave_their_names_in_a_file(noisy, denoise, tmp_path):
     small = noisy.isel(x=slice(40, 120), t=slice(0, 60))
     found = ubic.discover(small, derivative_order=1, denoise=denoise, seed=np.random.default_rng(0))
     again = ubic.load_result(found.save(tmp_path/"found.npz"))
-    assert isinstance(again.settings.denoise, str) and again.settings.seed == "Generator"
-    assert found.settings.denoise is denoise
+    assert again.settings.seed == Unkept("a Generator") and found.settings.denoise is denoise
+    assert again.settings.denoise == ("ksvd" if denoise == "ksvd" else Unkept("the function <lambda>"))
+    assert again.settings.facts() == found.settings.facts()
+    with pytest.raises(ValueError, match="`seed` was a Generator, which its file did not keep; give it once more"):
+        ubic.stability(again, denoise=None)
+    short = dict(seeds=1, tau0s=(), windows=(), solvers=(), workers=1)
+    if callable(denoise):
+        with pytest.raises(ValueError, match="`denoise` was the function <lambda>"):
+            ubic.stability(again, seed=0, **short)
+    assert len(ubic.stability(again, denoise=None, seed=0, **short).runs) == 2
+
+
+def test_terms_survive_a_file(noisy, tmp_path):
+    terms = [ubic.Term.parse("u_xx"), ubic.Term.parse("u*u_x"), "u"]
+    found = ubic.discover(noisy, terms=terms)
+    again = ubic.load_result(found.save(tmp_path/"found.npz"))
+    assert again.settings == found.settings and again.settings.terms == terms
+    assert isinstance(again.settings.terms[0], ubic.Term)
+    assert "terms = [u_xx, u*u_x, 'u']" in found.settings.facts()["asked for"]
+    runs = dict(seeds=1, tau0s=(), windows=(), solvers=(), workers=1)
+    assert ubic.stability(again, **runs).runs.equals(ubic.stability(found, **runs).runs)
 
 
 def test_files_without_settings_can_be_read(narrow, tmp_path):

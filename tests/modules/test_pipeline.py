@@ -8,14 +8,14 @@ import xarray as xr
 import ubic
 from signs import heat_waves, reasons
 from standing import standing
-from ubic.choice.selection import ReasonKind
+from ubic.choice.selection import Reason, ReasonKind
 from ubic.field import as_field
-from ubic.ground.checks import Argument, UbicWarning
+from ubic.ground.checks import AmbiguousWarning, Argument, DataWarning, StorageWarning, UbicWarning, warn
 from ubic.road.pipeline import OneVoice, give_once, hear
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
-PARTS = "raise ", Argument("tau0", "0.1"), " for that"
+PARTS = "raise ", Argument("tau0", 0.1), " for that"
 
 
 class OddWarning(UbicWarning):
@@ -42,6 +42,32 @@ def test_warnings_keep_their_class_and_parts():
     assert one.message.sentence(lambda argument: f"--{argument.name} {argument.value}") == "raise --tau0 0.1 for that"
 
 
+def test_warnings_are_one_by_kind_and_object():
+    def several():
+        with OneVoice():
+            for kind, text in ((DataWarning, "u is odd"), (DataWarning, "u is very odd"), (StorageWarning, "u is odd")):
+                warn(text, kind=kind, about="u")
+            warn("v is odd", kind=DataWarning)
+
+    told = [(one.category, str(one.message), one.message.about) for one in recorded(several)]
+    assert told == [(DataWarning, "u is odd", "u"), (StorageWarning, "u is odd", "u"), (DataWarning, "v is odd", None)]
+
+
+def test_rivals_are_told_by_a_kind_of_warning():
+    x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
+    wave = ubic.as_field(np.exp(-t)*np.sin(x)[:, None], x=x, t=t)
+    caught = hear(ubic.discover, wave)[1]
+    ambiguous, = [one.message for one in caught if issubclass(one.category, AmbiguousWarning)]
+    assert ambiguous.about == "u_t" and all(issubclass(one.category, UbicWarning) for one in caught)
+
+
+def test_a_true_pde_that_cannot_be_read_is_told_in_parts():
+    field = ubic.datasets.burgers().isel(x=slice(None, None, 2), t=slice(None, None, 2)).assign_attrs(pde="nonsense")
+    caught = hear(ubic.discover, field)[1]
+    ignored, = [one.message for one in caught if str(one.message).endswith("; it is ignored.")]
+    assert ignored.args[0] == Argument("field.attrs['pde']") and issubclass(type(ignored), DataWarning)
+
+
 def test_warnings_of_other_packages_pass_through():
     def other():
         with OneVoice(): np.log(np.zeros(1))
@@ -64,6 +90,12 @@ def test_what_is_left_keeps_its_kind_in_a_file(tmp_path):
     again = ubic.load_result(found.save(tmp_path/"found.npz"))
     for one in (found, again):
         assert ReasonKind.UNEXPLAINED in [reason.kind for reason in one["u"].verdict.reasons]
+        assert isinstance(one["u"].unexplained, Reason) and one["u"].unexplained.details["amount"] > 0
+    assert again["u"].unexplained.details == found["u"].unexplained.details
+    kept = ubic.load_result(ubic.save_result([*found["u"].verdict.reasons], tmp_path/"reasons.npz"))
+    assert [(one, one.kind, one.details) for one in kept] == [
+        (one, one.kind, one.details) for one in found["u"].verdict.reasons
+    ]
     assert again["u"].verdict.reasons == found["u"].verdict.reasons
 
 

@@ -230,3 +230,12 @@ def test_truth_defaults_to_the_choice():
 )
 def test_odd_scans(wrong, message):
     with pytest.raises((ValueError, TypeError), match=message): sensitivity(ubic.best_subsets(toy()), **wrong)
+
+
+def test_data_of_before_are_fields_now():
+    field = ubic.datasets.burgers().isel(x=slice(0, 64), t=slice(0, 40))
+    with pytest.warns(DeprecationWarning, match="`data` of with_noise is called `field` now"):
+        old = ubic.repeats.with_noise(data=field, level=5, seed=0)
+    assert old.equals(ubic.repeats.with_noise(field, 5, 0))
+    with pytest.warns(DeprecationWarning, match="`data` of validate is called `field` now"), pytest.raises(TypeError):
+        ubic.validate(3, data=field)

@@ -92,8 +92,8 @@ def test_rivals_run_beside_the_choice(found):
 def test_rivals_and_weak_points_are_two_lists():
     rivals = [Reason(ReasonKind.RIVAL, f"{terms} the data as well") for terms in ("u_x, u explain", "u_xxx explains")]
     weak = [
-        Reason(ReasonKind.SIMPLER, terms="u"),
-        Reason(ReasonKind.RUNNER_UP, size=2, margin=4.9, side="behind"),
+        Reason(ReasonKind.SIMPLER, terms=["u"]),
+        Reason(ReasonKind.RUNNER_UP, size=2, margin=4.9),
     ]
     def items(sentences): return "<ul>" + "".join(f"<li>{sentence}</li>" for sentence in sentences) + "</ul>"
     both = items(rivals) + "<p>Besides, the choice has weak points:</p>" + items(weak)

@@ -510,6 +510,7 @@ def test_markup_in_a_file_is_shown_as_text(chosen, found, tmp_path):
         kind_of(told, "SubsetPath").update(solver=spell)
         kind_of(told, "LinearSystem").update(target=spell, terms=[f"{spell}{j}" for j in range(5)])
     again = load_result(changed(tmp_path/"spell.npz", chosen[1], enchant))
+    assert again.unexplained.kind.name == "UNEXPLAINED" and again.unexplained.details == {} # a plain text before
     for result in (again, again.path, ubic.stability(again.path.system, seeds=0, workers=1)):
         assert spell in repr(result) and "<script" not in result._repr_html_()
     page = ubic.report.to_html(ubic.Discovery({"u": again}, found.field, found.used), spell)

@@ -4,7 +4,7 @@ import linecache
 import types
 
 import ubic
-from ubic.ground.runtime import document_module
+from ubic.ground.runtime import document, document_module
 
 
 def module(text, name="toy"):
@@ -63,3 +63,25 @@ def test_fields_and_arguments_come_into_the_documentation():
 def test_results_of_the_package_tell_their_fields():
     assert "Attributes\n----------\ntarget : str" in ubic.Equation.__doc__ and "coef : tuple\n" in ubic.Equation.__doc__
     assert inspect.getdoc(ubic.load).count("Parameters\n") == 1
+
+
+DELEGATING = '''
+class Box:
+    "A box."
+    def wide(self, least=2):
+        "Whether it is wide."
+        return is_wide(self, least)
+
+def is_wide(
+    box: Box,
+    least, # in meters
+):
+    "Whether a box is wide."
+    return box.width > least
+'''
+
+
+def test_methods_of_one_line_say_what_the_function_says_they_hand_on_to():
+    made = module(DELEGATING)
+    document(made.Box.wide)
+    assert "    in meters" in made.Box.wide.__doc__ and "box : Box\n    A box." in made.is_wide.__doc__

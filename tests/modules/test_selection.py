@@ -18,10 +18,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
 
 def test_reasons_have_kinds_that_survive_copies():
-    reason = Reason(ReasonKind.FEW_ROWS, rows=8.04, coefficients="2 coefficients")
+    reason = Reason(ReasonKind.FEW_ROWS, rows=8.04, size=2)
     assert reason == "8.0 independent rows for 2 coefficients" and str(reason) == reason
     for other in (copy.copy(reason), copy.deepcopy(reason), pickle.loads(pickle.dumps(reason))):
-        assert other == reason and other.kind is ReasonKind.FEW_ROWS
+        assert other == reason and other.kind is ReasonKind.FEW_ROWS and other.details == {"rows": 8.04, "size": 2}
 
 
 def test_a_verdict_gives_reasons_of_their_kinds():
@@ -32,6 +32,9 @@ def test_a_verdict_gives_reasons_of_their_kinds():
     verdict = ubic.select(ubic.best_subsets(ubic.LinearSystem(X, y))).verdict
     kinds = [reason.kind for reason in verdict.reasons]
     assert kinds[0] is ReasonKind.RIVAL and ReasonKind.RUNNER_UP in kinds
+    details = {reason.kind: reason.details for reason in verdict.reasons}
+    assert {str(term) for term in details[ReasonKind.RIVAL]["terms"]} <= {"x0", "x1", "x2", "x3"}
+    assert set(details[ReasonKind.RUNNER_UP]) == {"size", "margin"}
 
 
 @pytest.mark.parametrize("coef", [[1.0, 0.0, 0.0], [1.0, 0.0, -2.0]])

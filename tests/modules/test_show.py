@@ -1,9 +1,12 @@
 "Pictures in pages."
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
+import ubic.saving
 from ubic.ground import show
+from ubic.ground.show import html_of
 
 
 def line():
@@ -31,3 +34,12 @@ def test_a_picture_is_drawn_in_the_settings_of_the_session():
         return plt.subplots()[1]
     first, second = picture_source(draw, "svg"), picture_source(draw, "svg")
     assert first == second and seen == [usual, usual]
+
+
+def test_notes_stand_before_the_first_table():
+    table = pd.DataFrame({"a": [1/3]})
+    page = html_of("one", table, "two", table, notes=["read <this>"])
+    order = [page.index(part) for part in ("<p>one", "<em>read &lt;this&gt;</em>", "<table", "<p>two")]
+    assert order == sorted(order) and page.count("<table") == 2 and "0.3333" in page
+    assert html_of("one", notes=["a"]) == "<p>one</p><p><em>a</em></p>"
+    assert ubic.saving.html_of is show.html_of

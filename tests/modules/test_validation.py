@@ -331,13 +331,13 @@ def test_odd_arguments(burgers, wrong, message):
 
 
 def test_odd_data(burgers):
-    with pytest.raises(ValueError, match="`data` has w, but the PDE is about u"):
+    with pytest.raises(ValueError, match="`field` has w, but the PDE is about u"):
         validate(burgers, burgers.field.rename(u="w"))
-    with pytest.raises(ValueError, match="`data` has 6 points along x"):
+    with pytest.raises(ValueError, match="`field` has 6 points along x"):
         validate(burgers, burgers.field.isel(x=slice(6)))
-    with pytest.raises(TypeError, match="`data` is a DataArray"): validate(burgers, burgers.field.u)
+    with pytest.raises(TypeError, match="`field` is a DataArray"): validate(burgers, burgers.field.u)
 
 
 def test_a_selection_needs_data(burgers):
-    with pytest.raises(ValueError, match="`data` is missing"): validate(burgers["u"])
+    with pytest.raises(ValueError, match="`field` is missing"): validate(burgers["u"])
     with pytest.raises(TypeError, match="`found` must be"): validate("u_xx")

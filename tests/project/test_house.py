@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import house
+
+import ubic
+from ubic.ground.runtime import Attached
 
 NAMES = json.loads(Path(__file__).with_name("names_of_0_1_0.json").read_text(encoding="utf-8"))
 HEAVY = "numpy numba scipy matplotlib sympy pandas xarray torch pymc sklearn joblib tqdm".split()
@@ -38,6 +42,20 @@ def test_every_name_of_before_is_found_where_it_was(path):
 def test_short_path_and_long_path_lead_to_the_same_room():
     for short, rooms in house.short_paths().items():
         if f"ubic.{short}" in NAMES: assert import_module(f"ubic.{short}").__name__ in rooms
+
+
+def test_every_warning_has_a_kind():
+    calls = [node for room in house.rooms() for node in ast.walk(house.tree(room)) if isinstance(node, ast.Call)]
+    warned = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == "warn"]
+    assert len(warned) > 20 and all("kind" in [given.arg for given in node.keywords] for node in warned)
+
+
+def test_names_of_methods_are_not_names_of_rooms():
+    for name in house.rooms():
+        if name == "ubic.trial.jets" and not find_spec("torch"): continue
+        left = [word for word, value in vars(import_module(name)).items() if value is Attached]
+        assert left == ([Attached.__name__] if name == Attached.__module__ else []), name
+    assert not hasattr(import_module("ubic.choice.selection"), "plot") and "__repr__" not in dir(ubic.criterion)
 
 
 def test_importing_the_package_loads_nothing_else():

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from ..ground.runtime import patch_to
-from ..ground.checks import ArgumentError, ArgumentTypeError, warn
+from ..ground.checks import ArgumentError, ArgumentTypeError, EvidenceWarning, UnfinishedWarning, warn
 from ..ground.results import Result, html_of, saved
 from ..weakform.system import LinearSystem
 from ..search.paths import SubsetPath, fit_subset, path_of
@@ -106,7 +106,7 @@ def climb(
         if gain[j] <= tolerance and abs(np.log(variance/changed.variance)) < tolerance: break
     else:
         found = f"the widths of the candidates still change after {most} steps"
-        warn(f"{found}; look for candidates that are nearly alike.")
+        warn(f"{found}; look for candidates that are nearly alike.", kind=UnfinishedWarning)
     yield state
 
 # %% ../../nbs/08_bayes/04_relevance.ipynb #2bd3d219
@@ -120,11 +120,17 @@ class Step:
     log_evidence: float
 
     @property
-    def mean(self): return self.posterior.mean*self.unit
+    def mean(self):
+        "Means of the coefficients, in the units of the data."
+        return self.posterior.mean*self.unit
     @property
-    def std(self): return self.posterior.std*self.unit
+    def std(self):
+        "Their standard deviations."
+        return self.posterior.std*self.unit
     @property
-    def cv(self): return self.posterior.cv # relative spread of all coefficients together, Eq. (8)
+    def cv(self):
+        "Relative spread of all coefficients together, Eq. (8)."
+        return self.posterior.cv
 
 # %% ../../nbs/08_bayes/04_relevance.ipynb #9bc8cb6b
 def _step(like, columns):
@@ -143,13 +149,21 @@ class Relevance(Result):
     steps: list # of `Step`s; the last one is the result
 
     @property
-    def support(self): return self.steps[-1].support
+    def support(self):
+        "Numbers of the candidates that are left at the end."
+        return self.steps[-1].support
     @property
-    def terms(self): return [self.likelihood.system.terms[j] for j in self.support]
+    def terms(self):
+        "The candidates that are left at the end."
+        return [self.likelihood.system.terms[j] for j in self.support]
     @property
-    def coef(self): return self.steps[-1].mean
+    def coef(self):
+        "Their coefficients."
+        return self.steps[-1].mean
     @property
-    def std(self): return self.steps[-1].std
+    def std(self):
+        "Standard deviations of these."
+        return self.steps[-1].std
 
 # %% ../../nbs/08_bayes/04_relevance.ipynb #73fa3b6f
 @patch_to(Relevance)
@@ -211,7 +225,7 @@ def ard(
         large = _large(like, steps[-1], threshold)
         if large.all(): return Relevance(like, threshold, steps)
         steps.append(_step(like, columns[large]))
-    warn("no candidate is relevant: the target looks like noise to all of them.")
+    warn("no candidate is relevant: the target looks like noise to all of them.", kind=EvidenceWarning)
     return Relevance(like, threshold, steps)
 
 # %% ../../nbs/08_bayes/04_relevance.ipynb #09dde848

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 from ..ground.runtime import need, patch_to
-from ..ground.checks import ArgumentError, ArgumentTypeError, as_rng, check_whole, warn
+from ..ground.checks import ArgumentError, ArgumentTypeError, UnfinishedWarning, as_rng, check_whole, warn
 from ..ground.storage import cache_folder, cached_arrays, fingerprint
 from ..ground.results import Result, saved
 from ..language.terms import latex
@@ -37,27 +37,32 @@ class Likelihood:
     q: np.ndarray # target
 
     @cached_property
-    def estimate(self): # least squares with all candidates
+    def estimate(self):
+        "Coefficients of least squares with all candidates."
         return np.linalg.lstsq(self.R, self.q, rcond=None)[0]
 
     @cached_property
-    def noise_variance(self): # of a row, where least squares has the last word
+    def noise_variance(self):
+        "Variance of the noise of a row, where least squares has the last word."
         return np.sum((self.q - self.R @ self.estimate)**2)/self.n
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #57a1e6fd
 @patch_to(Likelihood, as_property=True)
-def unit(self): # a coefficient of one, in the units of the data
+def unit(self):
+    "A coefficient of one, in the units of the data."
     if self.mode == "paper": return np.ones(self.system.p)
     return self.target_unit/self.system.scale[:-1]
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #081c76f1
 @patch_to(Likelihood, as_property=True)
-def target_unit(self): # likewise for σ
+def target_unit(self):
+    "A noise σ of one, in the units of the data."
     return self.system.scale[-1] if self.mode == "unit_free" else 1.0
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #7348c914
 @patch_to(Likelihood, as_property=True)
-def names(self): # of the candidates
+def names(self):
+    "Names of the candidates."
     return [str(term) for term in self.system.terms]
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #45778a35
@@ -127,7 +132,7 @@ def draw_coefficients(
 def check_sampling(
     draws: int, # per chain
     tune: int, # thrown away at the start of each chain
-    chains: int,
+    chains: int, # independent ones
 ):
     "Whole, positive numbers of draws and chains, or a sentence."
     check_whole("draws", draws, 4)
@@ -186,7 +191,7 @@ def sampled(
     settings: dict, # all that decides the draws beside the data and the seed
     *,
     chain, # function of a seed, giving variable → draws × …; sample statistics start with a dot
-    chains: int = 4,
+    chains: int = 4, # how many to draw
     seed=0, # int or numpy Generator
     cache: bool = True, # keep the chains on disk
 ): # ArviZ InferenceData
@@ -227,7 +232,7 @@ def _wait_for(run):
         run.cancel()
         raise
     except RuntimeError as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0] # below it stands a traceback of another language
         remedy = "look for extreme numbers among the settings of the prior, or in the data"
         raise ArgumentError("", f"the sampler found no place to start ({reason})", remedy) from None
 
@@ -235,9 +240,9 @@ def _wait_for(run):
 def nuts_chain(
     compiled, # model of nutpie: from density_model, or nutpie.compile_pymc_model(model, backend="numba")
     data: dict, # to put in place of that of the model
-    draws: int,
+    draws: int, # to keep
     tune: int, # thrown away at the start
-    seed: int,
+    seed: int, # of this chain
     **settings, # of nutpie.sample, such as target_accept
 ) -> dict: # variable → draws × …, and which of them diverged
     "One chain of the No-U-Turn sampler; an interrupted one is thrown away."
@@ -313,7 +318,7 @@ def warn_of(
 ):
     "Warn when chains disagree, are worth little, or diverged."
     cure = [cure] if isinstance(cure, str) else cure
-    for trouble in _troubles(draws): warn(f"{trouble}; ", *cure, ".")
+    for trouble in _troubles(draws): warn(f"{trouble}; ", *cure, ".", kind=UnfinishedWarning)
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #25ec865f
 @dataclass(frozen=True, eq=False)
@@ -324,14 +329,21 @@ class CoefficientPosterior(Result):
     draws: object # ArviZ InferenceData with `coef`
 
     @property
-    def terms(self): return self.likelihood.system.terms
+    def terms(self):
+        "The candidates."
+        return self.likelihood.system.terms
     @cached_property
-    def coef(self): # draws × candidates
+    def coef(self):
+        "Draws of the coefficients: draws × candidates."
         return self.draws.posterior["coef"].values.reshape(-1, len(self.terms))
     @property
-    def mean(self): return self.coef.mean(axis=0)
+    def mean(self):
+        "Mean of each coefficient."
+        return self.coef.mean(axis=0)
     @property
-    def std(self): return self.coef.std(axis=0)
+    def std(self):
+        "Standard deviation of each coefficient."
+        return self.coef.std(axis=0)
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #426a46fc
 @patch_to(CoefficientPosterior)
@@ -348,12 +360,14 @@ def factor(self,
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #5498d5db
 @patch_to(CoefficientPosterior, as_property=True)
-def uncertainty(self): # the factors relative to the mean
+def uncertainty(self):
+    "Spread of each coefficient's factor, relative to its mean."
     return self.factor()
 
 # %% ../../nbs/08_bayes/01_sampling.ipynb #e85d6dfc
 @patch_to(CoefficientPosterior, as_property=True)
-def support(self): # candidates below the widest gap between uncertainties
+def support(self):
+    "Numbers of the candidates below the widest gap between uncertainties."
     largest = np.maximum(np.abs(self.mean), np.maximum(self.std, 1e-300))
     cv = self.std/largest # at most one
     order = np.argsort(cv)

@@ -115,11 +115,11 @@ def horseshoe_density(
 def horseshoe_chain(
     like: Likelihood,
     prior: dict, # shrinkage, slab_df and slab_scale
-    draws: int,
+    draws: int, # to keep
     tune: int, # thrown away at the start
     *,
-    target_accept: float,
-    seed: int,
+    target_accept: float, # share of steps that the sampler should accept
+    seed: int, # of this chain
 ) -> dict: # variable → draws × …
     "One chain of the horseshoe: its scales, then its coefficients."
     data = _data(like, prior)
@@ -147,7 +147,7 @@ def horseshoe(
     n_eff="auto", # rows to count: "auto" takes the system's own number in unit-free mode, None all rows, or a number
     draws: int = 1000, # per chain
     tune: int = 1000, # thrown away at the start of each chain
-    chains: int = 4,
+    chains: int = 4, # independent ones
     target_accept: float = 0.95, # higher takes smaller steps
     seed=0, # int or numpy Generator
     cache: bool = True, # keep the chains on disk

@@ -180,7 +180,7 @@ def exact_draws(
     prior: SlabPrior,
     draws: int, # per chain
     *,
-    chains: int,
+    chains: int, # how many to draw
     seed, # int or numpy Generator
 ): # ArviZ InferenceData
     "Independent draws from the exact posterior."
@@ -198,21 +198,28 @@ class SpikeSlab(CoefficientPosterior):
     moments: tuple | None = None # mean and standard deviation, where they are known exactly
 
     @property
-    def mean(self): return self.coef.mean(axis=0) if self.moments is None else self.moments[0]
+    def mean(self):
+        "Mean of each coefficient, over all subsets."
+        return self.coef.mean(axis=0) if self.moments is None else self.moments[0]
     @property
-    def std(self): return self.coef.std(axis=0) if self.moments is None else self.moments[1]
+    def std(self):
+        "Standard deviation of each coefficient."
+        return self.coef.std(axis=0) if self.moments is None else self.moments[1]
     @property
-    def pip(self): # of each candidate
+    def pip(self):
+        "Probability of each candidate to be in, the posterior inclusion probability."
         names = pd.Index(self.likelihood.names, name="term")
         return pd.Series(self.probability @ self.inclusion, names, name="PIP")
     @property
-    def support(self): # the most probable subset
+    def support(self):
+        "Numbers of the candidates in the most probable subset."
         best = self.inclusion[np.argmax(self.probability)]
         return tuple(int(j) for j in np.flatnonzero(best))
 
 # %% ../../nbs/08_bayes/02_slab.ipynb #8071bcfd
 @patch_to(SpikeSlab, as_property=True)
-def subset_pip(self): # most probable first
+def subset_pip(self):
+    "Probability of each subset, the most probable first."
     names = np.array(self.likelihood.names)
     order = [k for k in np.argsort(-self.probability, kind="stable") if self.probability[k] > 0]
     labels = [", ".join(names[self.inclusion[k] > 0]) for k in order]
@@ -331,7 +338,7 @@ def pymc_chain(
     like: Likelihood,
     prior: SlabPrior,
     method: str, # "mcmc" or "smc"
-    draws: int,
+    draws: int, # to keep
     tune: int, # thrown away at the start
 ): # function of a seed, giving variable → draws × …
     "Chains of PyMC, one for each seed."
@@ -395,7 +402,7 @@ def spike_slab(
     collapse: bool = True, # for PyMC: integrate the slab out; False samples it, as in the paper
     draws: int = 1000, # per chain
     tune: int = 1000, # thrown away at the start of each chain
-    chains: int = 4,
+    chains: int = 4, # independent ones
     seed=0, # int or numpy Generator
     cache: bool = True, # keep sampled chains on disk
 ) -> SpikeSlab:

@@ -107,9 +107,9 @@ def _data(like, p):
 def subset_chain(
     like: Likelihood, # of the system with the candidates of the subset only
     p: int, # candidates of the compiled model
-    draws: int,
+    draws: int, # to keep
     tune: int, # thrown away at the start
-    seed: int,
+    seed: int, # of this chain
 ) -> dict: # variable → draws × …
     "One chain of the coefficients and the noise of one subset."
     drawn = nuts_chain(compiled_model(p), _data(like, p), draws, tune, seed)
@@ -123,7 +123,7 @@ def draw_subset(
     draws: int = 1000, # per chain
     *,
     tune: int = 1000, # thrown away at the start of each chain
-    chains: int = 4,
+    chains: int = 4, # independent ones
     seed=0, # int or numpy Generator
     cache: bool = True, # keep the chains on disk
 ): # ArviZ InferenceData with `coef` and `sigma`
@@ -178,19 +178,33 @@ class Uwaic(Result):
     draws: list | None = None # ArviZ InferenceData, one per size, when they were sampled
 
     @property
-    def waic(self): return self.loss + self.variance/self.n
+    def waic(self):
+        "WAIC of each size: loss and variance, per row."
+        return self.loss + self.variance/self.n
     @property
-    def uwaic(self): return self.waic + self.lam*self.cv
+    def uwaic(self):
+        "WAIC with the price of uncertainty."
+        return self.waic + self.lam*self.cv
     @property
-    def elpd(self): return -self.n*self.waic # as ArviZ reports WAIC
+    def elpd(self):
+        "The same as ArviZ reports WAIC: expected log predictive density."
+        return -self.n*self.waic
     @property
-    def deviance(self): return 2*self.n*self.uwaic # the scale of BIC
+    def deviance(self):
+        "UWAIC on the scale of BIC."
+        return 2*self.n*self.uwaic
     @property
-    def k(self): return int(np.argmin(self.uwaic)) # index of the chosen subset
+    def k(self):
+        "Index of the chosen subset."
+        return int(np.argmin(self.uwaic))
     @property
-    def size(self): return int(self.path.sizes[self.k])
+    def size(self):
+        "Number of chosen terms."
+        return int(self.path.sizes[self.k])
     @property
-    def terms(self): return self.path.terms(self.k)
+    def terms(self):
+        "The chosen terms."
+        return self.path.terms(self.k)
 
 # %% ../../nbs/08_bayes/05_waic.ipynb #f98e0968
 def _health(draws):
@@ -278,7 +292,7 @@ def uwaic(
     n_eff="auto", # rows to count, see `evidence`
     draws: int = 1000, # per chain, when sampling
     tune: int = 1000, # thrown away at the start of each chain
-    chains: int = 4,
+    chains: int = 4, # independent ones
     seed=0, # int or numpy Generator
     cache: bool = True, # keep the chains on disk
 ) -> Uwaic:

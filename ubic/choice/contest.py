@@ -73,7 +73,11 @@ class Contest:
         "Whether noise limits the fits, so that there is something to decide."
         return self.refitter.noisy
 
-    def fit(self, terms, ceiling=np.inf):
+    def fit(
+        self,
+        terms, # of the equation
+        ceiling=np.inf, # score above which a fit is given up
+    ):
         "The fit of an equation; None where there are too few boxes."
         key = tuple(terms)
         if key not in self.fits: self.fits[key] = self._new_fit(terms, ceiling)

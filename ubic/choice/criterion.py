@@ -7,7 +7,7 @@ __all__ = ['improvements', 'improvement_threshold', 'penalized_bic', 'tune', 'la
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #2c007747
 import numpy as np
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, Sentence, warn
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, EvidenceWarning, Sentence, warn
 from .posterior import bic
 from .rules import RULES
 
@@ -51,7 +51,8 @@ def _percentile(text, gains):
     "A percentile of the gains on a path."
     percent = _percent(text)
     if len(gains): return float(np.percentile(gains, percent))
-    warn(f"no subset improves on a smaller one, so `tau0={text!r}` has nothing to rank; {RULES.tau0} is used.")
+    nothing = f" has nothing to rank; {RULES.tau0} is used."
+    warn("no subset improves on a smaller one, so ", Argument("tau0", text), nothing, kind=EvidenceWarning)
     return RULES.tau0
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #aa9d1cf9
@@ -122,7 +123,7 @@ def largest_lambda(
     largest = np.max(gain/(gamma*found.uncertainty))
     if largest > 0: return float(np.log10(largest))
     warn("no subset explains the target well enough for a penalty on uncertainty (the bound on λ is not positive), "
-         "so BIC alone decides.")
+         "so BIC alone decides.", kind=EvidenceWarning)
     return -np.inf
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #59ddacad

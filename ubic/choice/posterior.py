@@ -12,7 +12,7 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 from ..ground.runtime import patch_to
-from ..ground.checks import ArgumentError, ArgumentTypeError, check_positive, warn
+from ..ground.checks import ArgumentError, ArgumentTypeError, EvidenceWarning, check_positive, warn
 from ..ground.results import Result, html_of, saved
 from ..weakform.system import check_numbers
 from ..search.paths import SubsetPath
@@ -188,7 +188,7 @@ def _residuals(path, mode):
     floor = total*RSS_FLOOR[mode]
     if (path.rss < floor).any():
         warn(f"some subsets fit perfectly (less than {RSS_FLOOR[mode]:.0e} of the target is left); "
-             "they count as equally good, so that scores stay finite.")
+             "they count as equally good, so that scores stay finite.", kind=EvidenceWarning)
     return np.maximum(path.rss, floor), total
 
 # %% ../../nbs/06_choice/02_posterior.ipynb #8e65657b

@@ -15,7 +15,9 @@ from scipy.linalg import solve_triangular
 from scipy.signal import savgol_filter
 from threadpoolctl import threadpool_limits
 from ..ground.runtime import patch_to
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, renamed_argument, warn
+from ubic.ground.checks import (
+    Argument, ArgumentError, ArgumentTypeError, EvidenceWarning, UnfinishedWarning, renamed_argument, warn,
+)
 from ..ground.results import Result, html_of
 
 # %% ../../nbs/06_choice/05_refit.ipynb #83622b13
@@ -390,7 +392,8 @@ def _check_room(refitter, terms):
         found = [f"the field has room for {refitter.rows} boxes, too few to fit {len(terms)} ", Argument("terms")]
         raise ArgumentError("", found, "take a longer record, smaller boxes or fewer terms")
     if not refitter.noisy:
-        warn("the data hold hardly any noise, so that errors of the grid decide; the intervals are too narrow.")
+        found = "the data hold hardly any noise, so that errors of the grid decide; the intervals are too narrow."
+        warn(found, kind=EvidenceWarning)
 
 # %% ../../nbs/06_choice/05_refit.ipynb #7dd74b09
 def _check_fit(fit, noisy):
@@ -398,7 +401,8 @@ def _check_fit(fit, noisy):
     names = ", ".join(map(str, fit.terms))
     if not np.isfinite(fit.cov).all():
         raise ArgumentError("terms", f"{names} cannot be told apart on these data", "leave some of them out")
-    if noisy and not fit.converged: warn(f"the fit of {names} did not settle; these terms may not suit the data.")
+    if not noisy or fit.converged: return
+    warn(f"the fit of {names} did not settle; these terms may not suit the data.", kind=UnfinishedWarning)
 
 # %% ../../nbs/06_choice/05_refit.ipynb #cccd24bc
 @renamed_argument("ds", "field")

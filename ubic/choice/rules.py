@@ -8,6 +8,7 @@ __all__ = ['RULES', 'rule', 'PosteriorRules', 'CriterionRules', 'VerdictRules', 
 
 # %% ../../nbs/06_choice/01_rules.ipynb #f8649700
 from dataclasses import dataclass, field, fields
+from ..ground.show import html_of
 
 def rule(
     value, # of the rule
@@ -180,7 +181,7 @@ class Rules(
 
     def _repr_html_(self):
         "The whole table."
-        return self.table().to_html()
+        return html_of(self.table())
 
 def group_of(
     name: str, # of a rule

@@ -11,11 +11,12 @@ from itertools import permutations
 import numpy as np
 import xarray as xr
 from ubic.ground.checks import (
-    Advice, ArgumentError, ArgumentTypeError, as_array, as_names, shown, warn,
+    Advice, ArgumentError, ArgumentTypeError, DataWarning, as_array, as_names, renamed_argument, shown, warn,
 )
 from ..language.terms import AXES
 
 # %% ../../nbs/03_data/00_axes.ipynb #5af43c98
+@renamed_argument("ds", "field")
 def space_dims(
     field: xr.Dataset, # field
 ) -> tuple: # names of its axes other than `t`
@@ -23,6 +24,7 @@ def space_dims(
     return tuple(dim for dim in field.dims if dim != "t")
 
 # %% ../../nbs/03_data/00_axes.ipynb #392e9b22
+@renamed_argument("ds", "field")
 def spacing(
     field: xr.Dataset, # field
     dim: str, # name of an axis
@@ -142,7 +144,8 @@ def check_axis(
     "One axis: numbers, increasing, uniform."
     values = _axis_values(field, dim)
     if (np.diff(_finite_floats(dim, values)) < 0).all():
-        warn(f"`{dim}` descends from {values[0]:g} to {values[-1]:g}; it was reversed together with the data.")
+        found = f"`{dim}` descends from {values[0]:g} to {values[-1]:g}"
+        warn(f"{found}; it was reversed together with the data.", kind=DataWarning, about=("reversed", dim))
         field = field.isel({dim: slice(None, None, -1)})
         values = values[::-1]
     values = check_uniform(dim, values)
@@ -155,12 +158,7 @@ def check_axis(
 # %% ../../nbs/03_data/00_axes.ipynb #8c57261a
 class Question(ArgumentError):
     "An error that ends in a question, about what may have been meant."
-    def sentence(
-        self,
-        voice=str, # how an `Argument` is put into words
-    ) -> str: # the whole message
-        "The question."
-        return super().sentence(voice).removesuffix(".")
+    end = "?"
 
 # %% ../../nbs/03_data/00_axes.ipynb #c6de9a50
 def _shape_error(shape, dims, sizes):
@@ -171,7 +169,7 @@ def _shape_error(shape, dims, sizes):
     wanted = tuple(sizes.get(dim, "?") for dim in dims)
     found = f"has shape {shape} but the axes {', '.join(dims)} have lengths {wanted}"
     for order in permutations(range(len(shape))):
-        if tuple(shape[i] for i in order) == wanted: return Question("data", found, f"did you mean transpose{order}?")
+        if tuple(shape[i] for i in order) == wanted: return Question("data", found, f"did you mean transpose{order}")
     return ArgumentError("data", found, "give one coordinate array for each axis, of its length")
 
 # %% ../../nbs/03_data/00_axes.ipynb #825e26bc

@@ -18,7 +18,7 @@ import numpy as np
 import xarray as xr
 from ..ground.results import saved_elsewhere
 from ubic.ground.checks import (
-    Advice, ArgumentError, ArgumentTypeError, as_array, as_rng, check_flag, renamed_argument, shown, warn,
+    Advice, ArgumentError, ArgumentTypeError, DataWarning, as_array, as_rng, check_flag, renamed_argument, shown, warn,
 )
 from ..ground.storage import Unreadable, brief_reason
 from ..language.terms import AXES
@@ -40,6 +40,7 @@ def _check_names(field):
     raise ArgumentError("field", f"has unknowns named {shown(bad)}", [Advice("rename", "rename them"), how])
 
 # %% ../../nbs/03_data/01_field.ipynb #995f525f
+@renamed_argument("ds", "field")
 def is_chunked(
     field, # Dataset or DataArray
 ) -> bool: # whether any of its arrays is a plan of Dask
@@ -94,7 +95,7 @@ def split_complex(
     negligible = imaginary <= 1e-8 * float(largest["size"])
     if not negligible: return {f"{name}re": u.real, f"{name}im": u.imag}
     found = f"`{name}` is complex with a negligible imaginary part (at most {imaginary:.3g})"
-    warn(f"{found}; its real part was taken.")
+    warn(f"{found}; its real part was taken.", kind=DataWarning, about=("real part", name))
     return {name: u.real}
 
 # %% ../../nbs/03_data/01_field.ipynb #0c2258ac
@@ -247,10 +248,10 @@ def _check_variation(flat, dims):
         raise ArgumentError("", f"`{names}` does not change along t, so its time derivative is zero: {nothing}")
     for name, axes in flat.items():
         for dim in axes:
-            if dim == "t": warn(f"`{name}` does not change along t: {nothing} for the target '{name}'.")
-            else:
-                vanish = f"the terms {name}_{dim}, {name}_{dim}{dim} and all others with that derivative vanish"
-                warn(f"`{name}` does not vary along {dim}: {vanish}.")
+            follows = f"the terms {name}_{dim}, {name}_{dim}{dim} and all others with that derivative vanish"
+            found = f"`{name}` does not vary along {dim}: {follows}."
+            if dim == "t": found = f"`{name}` does not change along t: {nothing} for the target '{name}'."
+            warn(found, kind=DataWarning, about=("constant", name, dim))
 
 # %% ../../nbs/03_data/01_field.ipynb #6830eaa5
 class _Roughness:
@@ -319,7 +320,9 @@ def _check_memory_order(field):
         if found is None: continue
         own, other = found
         rougher = f"`{name}` is far rougher along one axis than it would be in another memory order"
-        warn(f"{rougher} (roughness {own:.3f} against {other:.3f}); check that it was transposed, not reshaped.")
+        remedy = "check that it was transposed, not reshaped"
+        numbers = f"roughness {own:.3f} against {other:.3f}"
+        warn(f"{rougher} ({numbers}); {remedy}.", kind=DataWarning, about=("order", name))
 
 # %% ../../nbs/03_data/01_field.ipynb #246d2737
 def check_dataset(

@@ -315,7 +315,7 @@ def _check_complete_grid(places, levels):
         where = _point(places[:, np.argmax(again)], levels)
         found = f"has {again.sum()} row(s) for points that have a row already, the first at {where}"
         remedy = "keep one of them, or, if another column is an axis, name it with "
-        raise ArgumentError("path", found, [remedy, Argument("rename", "{'column': 'y'}")])
+        raise ArgumentError("path", found, [remedy, Argument("rename", {"column": "y"})])
     rows, total = places.shape[1], prod(map(len, levels.values()))
     if rows >= total: return
     wanted = _count_up(rows + 1, levels)
@@ -336,7 +336,7 @@ def _as_numbers(name, column):
     where = f"the first {cell} in row {first + 1} below the header"
     found = f"`{name}` has {bad.sum()} cell(s) that are no numbers, {where}" # a name in the data, and no argument
     example = ", such as seconds since the start" if name == "t" else ""
-    remedy = ["correct them, or leave the column out with ", Argument("variables", "[...]")]
+    remedy = ["correct them, or leave the column out with ", Argument("variables", [...])]
     raise ArgumentError("", found, f"give numbers there{example}" if is_axis else remedy)
 
 def _check_columns(there, table, axes, unknowns):
@@ -344,8 +344,8 @@ def _check_columns(there, table, axes, unknowns):
     if not table.columns.is_unique:
         raise ArgumentError("rename", f"gives the columns the names {list(table)}", "every column needs its own")
     if "t" in axes and len(axes) >= 2 and unknowns: return
-    remedy = "a table needs t, x (and y, z) and unknowns: name them with "
-    raise ArgumentError("path", f"has the columns {shown(there)}", [remedy, Argument("rename", "{'column': 'x', ...}")])
+    remedy, example = "a table needs t, x (and y, z) and unknowns: name them with ", {"column": "x", ...: ...}
+    raise ArgumentError("path", f"has the columns {shown(there)}", [remedy, Argument("rename", example)])
 
 def _on_grid(table, names, variables):
     "A long table, one row for each point, as a Dataset, under new names."
@@ -399,7 +399,7 @@ def _check_alike(field):
     if not (strange and whole and {"x", "t"} <= set(dims)): return
     needs = f"every unknown and every known field must have all of {tuple(dims)}: leave it out with "
     found = f"`{strange[0]}` has axes {field[strange[0]].dims}"
-    raise ArgumentError("", found, [needs, Argument("variables", shown(whole))])
+    raise ArgumentError("", found, [needs, Argument("variables", whole)])
 
 # %% ../../nbs/03_data/04_files.ipynb #0e07432b
 def load(

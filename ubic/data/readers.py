@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from ..ground.runtime import need
-from ..ground.checks import ArgumentError, ArgumentTypeError, check_whole, shown, warn
+from ..ground.checks import ArgumentError, ArgumentTypeError, DataWarning, check_whole, shown, warn
 from ubic.ground.storage import (
     MOST_COMPRESSION, Unreadable, brief_reason, check_claim, check_room, read_npy, read_npz,
 )
@@ -188,7 +188,7 @@ def _check_complete(path, name, array):
     if means_nothing or not few_enough: raise Unreadable(f"{lack}, so the store was cut short; copy or write it again")
     warn(
         f"{lack}, and the others read as {fill}; ",
-        "if the writer did not leave them out for that, the store was cut short.",
+        "if the writer did not leave them out for that, the store was cut short.", kind=DataWarning,
     )
 
 def _refuse_pickles(about):
@@ -324,7 +324,7 @@ def _read_rows(file):
         with warnings.catch_warnings(action="error", category=pd.errors.ParserWarning):
             return pd.read_csv(file, **style)[named]
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        where = str(error).rpartition("error: ")[2].strip()
+        where = str(error).rpartition("error: ")[2].strip() # pandas says the line in its message only
         uneven = f"its rows are not all alike ({where}, counted below the header)"
         raise Unreadable(f"{uneven}; give every row {len(names)} cells") from error
 

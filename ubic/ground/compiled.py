@@ -7,7 +7,7 @@ __all__ = ['njit']
 
 # %% ../../nbs/01_ground/03_compiled.ipynb #a818fcab
 import functools
-from .checks import warn
+from .checks import StorageWarning, warn
 
 # %% ../../nbs/01_ground/03_compiled.ipynb #521f416f
 @functools.cache
@@ -15,7 +15,7 @@ def _warn_not_kept(why):
     "Say once why compiled code is lost at the end of the process."
     warn(
         f"compiled functions cannot be kept on disk ({why}), so that every process compiles them again; ",
-        "set NUMBA_CACHE_DIR to a folder that can be written.",
+        "set NUMBA_CACHE_DIR to a folder that can be written.", kind=StorageWarning,
     )
 
 # %% ../../nbs/01_ground/03_compiled.ipynb #32d4469c

@@ -13,7 +13,7 @@ import hashlib, os, platform, re, secrets, shutil, time, warnings, zipfile, zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
 import numpy as np
-from .checks import ArgumentError, ArgumentTypeError, UbicWarning, warn
+from .checks import ArgumentError, ArgumentTypeError, StorageWarning, UbicWarning, warn
 
 # %% ../../nbs/01_ground/04_storage.ipynb #79026ea0
 THIS_HOST = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
@@ -93,8 +93,11 @@ def check_no_folder(
     return path
 
 # %% ../../nbs/01_ground/04_storage.ipynb #047f4d71
-def brief_reason(error, most=300):
-    "The first sentence of an error, in print and of a bearable length."
+def brief_reason(
+    error, # of any library
+    most=300, # letters
+):
+    "The first sentence of an error, in print and of a bearable length: libraries raise it, and it has no other parts."
     words = " ".join(str(error).split())
     text = "".join(letter if letter.isprintable() else "?" for letter in words)
     first = re.split(r"[.!] (?=[A-Z(])", text)[0]
@@ -102,11 +105,17 @@ def brief_reason(error, most=300):
     if isinstance(error, (LookupError, AttributeError, ArithmeticError)): return f"{type(error).__name__}: {brief}"
     return brief or type(error).__name__
 
-def system_reason(error):
+def system_reason(
+    error, # an OSError
+):
     "Why the system refused something."
     return os.strerror(error.errno) if error.errno else brief_reason(error)
 
-def unwritten(path, error, name="path"):
+def unwritten(
+    path, # of the file
+    error, # of the system
+    name="path", # the argument, as the message calls it
+):
     "The error of a file that the system refused to write, as one sentence."
     reason = system_reason(error)
     found = f"is {str(path)!r}, which cannot be written ({reason})"
@@ -142,7 +151,9 @@ def write_atomically(
     return path
 
 # %% ../../nbs/01_ground/04_storage.ipynb #9560593e
-def kind_of_file(path):
+def kind_of_file(
+    path, # of the file
+):
     "The end of a name that tells what is in a file, in small letters."
     count = 2 if path.suffix.lower() == ".gz" else 1
     return "".join(path.suffixes[-count:]).lower()
@@ -275,14 +286,20 @@ def _write(path, arrays):
     write_atomically(path, lambda file: np.savez(file, fingerprint=mark, **arrays))
 
 # %% ../../nbs/01_ground/04_storage.ipynb #d6746782
-def warn_damaged(path):
+def warn_damaged(
+    path, # of the file
+):
     "Warn that a file of the cache is of no use."
-    warn(f"the cache file {path.name} is damaged; it is made again.")
+    warn(f"the cache file {path.name} is damaged; it is made again.", kind=StorageWarning)
 
-def warn_not_kept(path, error):
+def warn_not_kept(
+    path, # of the file
+    error, # of the system
+):
     "Warn that the system refused a file of the cache."
     reason = system_reason(error)
-    warn(f"the result could not be kept in {path.parent} ({reason}); set UBIC_CACHE to a folder that can be written.")
+    remedy = "set UBIC_CACHE to a folder that can be written"
+    warn(f"the result could not be kept in {path.parent} ({reason}); {remedy}.", kind=StorageWarning)
 
 # %% ../../nbs/01_ground/04_storage.ipynb #5b719ef1
 _damages = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) # what a damaged archive raises

@@ -90,7 +90,10 @@ class Equation:
         "What Jupyter shows."
         return f"${self.latex}$"
 
-    def sympy(self, axes="xt"):
+    def sympy(
+        self,
+        axes="xt", # that every unknown depends on
+    ):
         "The equation in SymPy, for those who want to go on calculating."
         import sympy
         products = (c*to_sympy(term, axes) for term, c in zip(self.terms, self.coef))
@@ -127,11 +130,13 @@ class LeftSide(NamedTuple):
     def __str__(self): return f"{self.unknown}_{'t'*self.order}" if self.order else self.unknown
 
     @property
-    def term(self): # the derivative as a `Term`
+    def term(self):
+        "The derivative as a `Term`."
         return Term.of(Jet(self.unknown, "t"*self.order))
 
     @property
-    def key(self): # as mappings are keyed: an equation of first order by its unknown
+    def key(self):
+        "As mappings are keyed: an equation of first order by its unknown."
         return str(self) if self.order > 1 else self.unknown
 
 # %% ../../nbs/02_language/02_equations.ipynb #758fab4a
@@ -360,7 +365,7 @@ def is_linear(
 
 def conservative_parts(
     term: Term,
-    coefficient: float,
+    coefficient: float, # of the term
 ) -> list: # of (outer axes, inner term, coefficient)
     "The term as derivatives of products of unknowns, where it is one; else under its own outer derivative."
     if not is_exact_derivative(term): return [(term.outer, Term(term.product), coefficient)]

@@ -30,9 +30,14 @@ class Jet(NamedTuple):
     def __str__(self): return f"{self.unknown}_{self.axes}" if self.axes else self.unknown
 
     @property
-    def order(self): return len(self.axes) # of the derivative
+    def order(self):
+        "Of the derivative."
+        return len(self.axes)
 
-    def slope(self, axis):
+    def slope(
+        self,
+        axis, # to differentiate along
+    ):
         "Its derivative: factors, and a number before them."
         return [Jet(self.unknown, "".join(sorted(self.axes + axis)))], 1
 
@@ -47,9 +52,14 @@ class Call(NamedTuple):
     def __str__(self): return f"{self.function}({self.of})"
 
     @property
-    def order(self): return self.of.order # of the derivative inside
+    def order(self):
+        "Of the derivative inside."
+        return self.of.order
 
-    def slope(self, axis):
+    def slope(
+        self,
+        axis, # to differentiate along
+    ):
         "Its derivative: factors, and a number before them, by the chain rule."
         name, number = _slopes[self.function]
         inner, count = self.of.slope(axis)
@@ -74,7 +84,8 @@ class Product(tuple):
         return cls(sorted(((factor, power) for factor, power in powers.items() if power), key=_place))
 
     @property
-    def in_print(self): # the same pairs as they are printed: unknowns, derivatives, functions
+    def in_print(self):
+        "The same pairs as they are printed: unknowns, derivatives, functions."
         return sorted(self, key=_kind)
 
     def __str__(self):
@@ -84,14 +95,21 @@ class Product(tuple):
     __repr__ = __str__
 
     @property
-    def order(self): # of the highest derivative; -1 if there is no factor
+    def order(self):
+        "Of the highest derivative; -1 if there is no factor."
         return max((factor.order for factor, _ in self), default=-1)
 
-    def times(self, other):
+    def times(
+        self,
+        other, # product
+    ):
         "The product of two products."
         return Product.of(Counter(dict(self)) + Counter(dict(other)))
 
-    def differentiated(self, axis):
+    def differentiated(
+        self,
+        axis, # to differentiate along
+    ):
         "The product rule: products and how often each occurs."
         result = Counter()
         for factor, power in self:
@@ -130,27 +148,34 @@ class Term:
 
 # %% ../../nbs/02_language/01_terms.ipynb #5402a521
 @patch_to(Term, as_property=True)
-def order(self): # of the highest derivative, the outer one carried out
+def order(self):
+    "Of the highest derivative, the outer one carried out."
     return max(self.product.order, 0) + len(self.outer)
 
 @patch_to(Term, as_property=True)
-def unknowns(self): # names that occur, in order
+def unknowns(self):
+    "Names that occur, in order."
     return tuple(dict.fromkeys(factor.unknown for factor, _ in self.product.in_print))
 
 @patch_to(Term, as_property=True)
-def axes(self): # letters of all its derivatives, each once
+def axes(self):
+    "Letters of all its derivatives, each once."
     letters = "".join(factor.axes for factor, _ in self.product) + self.outer
     return "".join(sorted(set(letters)))
 
 @patch_to(Term)
-def along(self, axis: str) -> int:
+def along(
+    self,
+    axis: str, # letter
+) -> int:
     "The order of the highest derivative along an axis."
     inner = max((factor.axes.count(axis) for factor, _ in self.product), default=0)
     return inner + self.outer.count(axis)
 
 # %% ../../nbs/02_language/01_terms.ipynb #00bff064
 @patch_to(Term, as_property=True)
-def jet(self): # the unknown or derivative that it is; None if it is more than one factor
+def jet(self):
+    "The unknown or derivative that it is; None if it is more than one factor."
     if self.outer or len(self.product) != 1: return None
     (factor, power), = self.product
     return factor if power == 1 else None

@@ -181,8 +181,8 @@ def _choose(size, **sizes):
 # %% ../../nbs/09_paper/02_datasets.ipynb #0081dd2c
 def spiral_start(
     x, # coordinates, of shapes that fit together
-    y,
-    z=0.0,
+    y, # likewise
+    z=0.0, # likewise, where space has three axes
     arms: int = 1, # of the spiral
 ) -> dict: # u and v
     "Two unknowns that start as a spiral: tanh(R) times cosine and sine of arms·θ − R."

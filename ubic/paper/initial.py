@@ -290,7 +290,10 @@ class ClosedForm(Result):
         function = sympy.lambdify(_x(), self.expression, "numpy")
         return np.broadcast_to(np.asarray(function(x), float), x.shape).copy()
 
-    def frame(self, x=None):
+    def frame(
+        self,
+        x=None, # points of the grid; None for those of the data
+    ):
         "The formula on a grid, by default that of the data, as a starting frame for `simulate`."
         x = self.data["x"].values if x is None else np.asarray(x, float)
         return xr.Dataset({self.unknown: ("x", self(x))}, {"x": x})

@@ -19,6 +19,7 @@ from ..language import terms
 from . import datasets
 from ..weakform import boxes, derivatives, library, rows, system
 from ..ground.checks import ArgumentError, as_names, as_rng, shown
+from ..ground.show import html_of
 from ..ground.storage import cache_folder, cached_arrays, fingerprint, write_atomically
 from ..language.equations import LeftSide, coefficient_error
 from ..data.field import add_noise, check_field, true_pde
@@ -70,7 +71,7 @@ def _repr_html_(self):
     "A table of the settings that are not as usual."
     values = {setting.name: getattr(self, setting.name) for setting in fields(self)}
     unusual = {one.name: str(values[one.name]) for one in fields(self) if values[one.name] != one.default}
-    with pd.option_context("display.max_colwidth", None): return pd.Series(unusual).to_frame("recipe").to_html()
+    with pd.option_context("display.max_colwidth", None): return html_of(pd.Series(unusual).to_frame("recipe"))
 
 # %% ../../nbs/09_paper/04_recipes.ipynb #dd69b41d
 def _ksvd(patch, transform_sparsity, rho):
@@ -299,7 +300,7 @@ def _difference(ours, paper):
 # %% ../../nbs/09_paper/04_recipes.ipynb #b73dc747
 def compare(
     name: str, # of a dataset
-    denoising: bool = True,
+    denoising: bool = True, # False for the experiment on the noisy data
     target: str | None = None, # unknown to explain; None for the first
 ) -> pd.DataFrame: # paper | ours | relative difference
     "Published numbers beside ours, computed now."
@@ -313,7 +314,7 @@ def compare(
 def compare_curves(
     found, # `Selection` from `reproduce`
     name: str, # of the dataset
-    denoising: bool = True,
+    denoising: bool = True, # False for the experiment on the noisy data
 ) -> pd.DataFrame: # by support size
     "The published BIC and uncertainty beside ours."
     columns, target = {}, LeftSide.read(found.path.system.target).unknown
@@ -326,7 +327,7 @@ def compare_curves(
 def plot_figure(
     denoised, # `Selection` with denoising
     plain, # `Selection` without
-    title: str = "",
+    title: str = "", # above the figure
 ): # two axes
     "BIC with and without denoising above, uncertainty and UBIC below."
     import matplotlib.pyplot as plt

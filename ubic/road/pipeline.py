@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from inspect import signature
 import numpy as np
 from ..ground.runtime import need
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, UbicWarning, check_whole, warn
+from ubic.ground.checks import (
+    AmbiguousWarning, Argument, ArgumentError, ArgumentTypeError, DataWarning, UbicWarning, UnfinishedWarning,
+    check_whole, parts_of_error, warn,
+)
 from ..data.axes import space_dims
 from ..data.field import check_dataset, check_field, true_pde
 from ..data.survey import Survey
@@ -36,15 +39,22 @@ def hear(
     return result, caught
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0abd1741
+def _tell_the_same(one, other):
+    "Whether two recorded warnings tell the same; of other packages' warnings nothing but the text is known."
+    if isinstance(one.message, UbicWarning): return one.message.same_as(other.message)
+    return (one.category, str(one.message)) == (other.category, str(other.message))
+
 def give_once(
     caught, # recorded warnings
 ):
     "Give each warning once: those of the package in the name of the caller, others as they came."
-    once = {}
-    for one in caught: once.setdefault((one.category, str(one.message)), one)
-    for one in once.values():
-        if issubclass(one.category, UbicWarning): warn(*one.message.args, kind=one.category)
-        else: warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    once = []
+    for one in caught:
+        if not any(_tell_the_same(one, other) for other in once): once.append(one)
+    for one in once:
+        told = one.message
+        if isinstance(told, UbicWarning): warn(*told.args, kind=one.category, about=told.about)
+        else: warnings.warn_explicit(told, one.category, one.filename, one.lineno)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #5ce3d575
 class OneVoice:
@@ -64,7 +74,7 @@ def _readable(field):
     field = check_field(field)
     try: true_pde(field)
     except ValueError as error:
-        warn(f"{str(error).removesuffix('.')}; it is ignored.")
+        warn(*parts_of_error(error), "; it is ignored.", kind=DataWarning)
         field = field.copy()
         del field.attrs["pde"]
     return field
@@ -133,7 +143,11 @@ class Scene:
         self.targets = _targets(self.survey, settings)
         self.alone = len(_unknowns(field, settings.known)) == 1 # several unknowns tell their own past
 
-    def library(self, derivative_order, time_order):
+    def library(
+        self,
+        derivative_order, # highest one in space
+        time_order, # of the derivative to explain
+    ):
         "One library for all targets, and the warnings it gave; made once."
         key = derivative_order, time_order
         if key not in self.libraries: self.libraries[key] = hear(self._weak, *key)
@@ -174,7 +188,10 @@ class Look:
         "Whether there is a contest in which something can be decided."
         return self.contest is not None and self.contest.noisy
 
-    def judge(self, terms=None):
+    def judge(
+        self,
+        terms=None, # of an earlier look; None for the chosen ones
+    ):
         "The terms that win, and rivals that cannot be ruled out."
         if not self.decides: return terms or self.selection.terms, alternatives(self.selection, terms)
         judgment = self.contest.judge(self.selection, terms)
@@ -246,11 +263,10 @@ def _unexplained(look, fit):
     if contest.noisy:
         rough = fit or contest.fit(selection.terms)
         if not (rough and rough.leaves_more): return None
-        return Reason(ReasonKind.UNEXPLAINED, amount=f"{rough.excess:.3g} times the noise", although="")
+        return Reason(ReasonKind.UNEXPLAINED, amount=float(rough.excess), of="noise")
     share = _share_left(selection)
     if not share > RULES.clean_share: return None
-    amount, although = f"{share:.2g} of {selection.path.system.target}", ", although the data hold hardly any noise"
-    return Reason(ReasonKind.UNEXPLAINED, amount=amount, although=although)
+    return Reason(ReasonKind.UNEXPLAINED, amount=float(share), of=selection.path.system.target)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #a7988509
 @dataclass(frozen=True, eq=False)
@@ -266,7 +282,10 @@ class Explanation:
         if self.selection.evidence.mode == "paper" or self.selection.refit is not None: return True
         return _share_left(self.selection) < RULES.explained_share
 
-    def better_than(self, other):
+    def better_than(
+        self,
+        other, # explanation of the same unknown
+    ):
         "Whether this one explains what the other does not."
         return self.accounted and _share_left(self.selection) < _share_left(other.selection)
 
@@ -285,7 +304,8 @@ def _say_ambiguous(selection):
     listed = "; ".join(map(terms_text, selection.rivals[:RULES.most_told]))
     others = " and others" if len(selection.rivals) > RULES.most_told else ""
     target = selection.path.system.target
-    warn(f"Ambiguous: on these data the following terms explain {target} as well: {listed}{others}.")
+    found = f"Ambiguous: on these data the following terms explain {target} as well: {listed}{others}."
+    warn(found, kind=AmbiguousWarning, about=target)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #8976d50b
 def explain(
@@ -302,16 +322,6 @@ def explain(
     _say_ambiguous(best.selection)
     return best
 
-# %% ../../nbs/10_road/01_pipeline.ipynb #c817fa77
-def _told_by(error):
-    "What an error says, as parts of another sentence."
-    if not isinstance(error, ArgumentError): return [str(error).removesuffix(".")]
-    subject = [Argument(error.argument), " "] if error.argument else []
-    found, remedy = (
-        [said] if isinstance(said, (str, Argument)) else list(said) for said in (error.found, error.remedy)
-    )
-    return [*subject, *found, *(["; ", *remedy] if error.remedy else [])]
-
 # %% ../../nbs/10_road/01_pipeline.ipynb #d3adbd6b
 def _by_recipe(field, settings):
     "Selections, the field used and the settings, with those of the paper."
@@ -321,7 +331,7 @@ def _by_recipe(field, settings):
     get_recipe(name)
     try: used, found = apply(field, name, settings.target)
     except ValueError as error:
-        raise ArgumentError("recipe", [f"{name!r} does not suit this field: ", *_told_by(error)]) from error
+        raise ArgumentError("recipe", [f"{name!r} does not suit this field: ", *parts_of_error(error)]) from error
     found = {target: _with_rivals(selection, selection.equivalents()) for target, selection in found.items()}
     for selection in found.values(): _say_ambiguous(selection)
     return found, used, settings
@@ -356,7 +366,7 @@ def _validated(discovery, how):
     from ubic.trial.validation import validate
     try: validation = validate(discovery, with_=how)
     except ValueError as error:
-        warn("The discovery was not validated: ", *_told_by(error), ".")
+        warn("The discovery was not validated: ", *parts_of_error(error), ".", kind=UnfinishedWarning)
         return discovery
     return Discovery(discovery.selections, discovery.field, discovery.used, validation, discovery.settings)
 

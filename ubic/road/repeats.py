@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 from ..ground.runtime import end_with, patch_to
 from ubic.ground.checks import (
-    Argument, ArgumentError, ArgumentTypeError, UbicWarning, as_rng, check_positive, check_whole,
+    Argument, ArgumentError, ArgumentTypeError, UbicWarning, as_rng, check_positive, check_whole, renamed_argument,
 )
 from ..ground.results import Result, html_of
 from ..language.terms import latex
@@ -58,19 +58,20 @@ def half_sample(
     return field.isel(window)
 
 # %% ../../nbs/10_road/02_repeats.ipynb #6acac47d
+@renamed_argument("data", "field")
 def with_noise(
-    data: xr.Dataset, # a field
+    field: xr.Dataset, # to add noise to
     level, # percent, or "estimated" for as much as it has
     seed, # of the noise
 ) -> xr.Dataset: # field
     "A field with noise, or with as much again as it has."
-    if level != "estimated": return add_noise(data, level, seed=seed)
+    if level != "estimated": return add_noise(field, level, seed=seed)
     rng = as_rng(seed).spawn(1)[0] # draws of their own: the data may owe their noise to the same seed
-    noisy, levels = {}, noise_level(data)
-    for name in data.data_vars:
-        percent = 100*levels[name]/float(data[name].std())
-        noisy[name] = add_noise(data[[name]], percent, seed=rng)[name]
-    return data.assign(noisy)
+    noisy, levels = {}, noise_level(field)
+    for name in field.data_vars:
+        percent = 100*levels[name]/float(field[name].std())
+        noisy[name] = add_noise(field[[name]], percent, seed=rng)[name]
+    return field.assign(noisy)
 
 # %% ../../nbs/10_road/02_repeats.ipynb #a6091f77
 @dataclass(frozen=True)
@@ -130,14 +131,14 @@ def _quietly():
 
 # %% ../../nbs/10_road/02_repeats.ipynb #6a2eb894
 def _outcome(data, run, settings, orders):
-    "Target → terms; or a sentence why there are none."
+    "Target → terms; or the error because of which there are none, without the frames where it was raised."
     settings = settings | (run.changes or {})
     with _quietly():
         try:
             sample = run.sample(data)
             if run.window != 1: settings["half_width"] = scaled_half_width(sample, run.window, orders, settings)
             return _terms(_selections(sample, settings))
-        except ValueError as error: return str(error)
+        except ValueError as error: return error.with_traceback(None)
 
 # %% ../../nbs/10_road/02_repeats.ipynb #9b8b5fc6
 @dataclass(frozen=True, eq=False)
@@ -197,27 +198,32 @@ def _repr_html_(self):
 
 # %% ../../nbs/10_road/02_repeats.ipynb #6a0a4f1b
 def _key(outcome):
-    "What makes an outcome another one: its sets of terms, or the reason why there are none."
-    if isinstance(outcome, str): return outcome
+    "What makes an outcome another one: its sets of terms, or the parts of an error."
+    if isinstance(outcome, ValueError): return type(outcome), outcome.args
     return frozenset((target, frozenset(found)) for target, found in outcome.items())
+
+def _known_as(outcome, known):
+    "The words of an outcome that came before; None if it is new."
+    return next((text for key, text in known if key == _key(outcome)), None)
 
 def _in_words(outcome):
     "An outcome as it stands in the table."
-    if isinstance(outcome, str): return f"no equation: {outcome}"
+    if isinstance(outcome, ValueError): return f"no equation: {outcome}"
     return "; ".join(f"{target}: {', '.join(found)}" for target, found in outcome.items())
 
 # %% ../../nbs/10_road/02_repeats.ipynb #d0381cdb
 def _counted(runs, outcomes, truth):
     "The result, from what came out of each run."
-    names, texts, terms = {}, [], {}
+    known, texts, terms = [], [], {} # keys need not be hashable: parts of errors may be lists
     for outcome in outcomes:
-        text = names.setdefault(_key(outcome), _in_words(outcome))
-        if text not in terms: terms[text] = {} if isinstance(outcome, str) else outcome
+        text = _known_as(outcome, known) or _in_words(outcome)
+        known.append((_key(outcome), text))
+        terms.setdefault(text, {} if isinstance(outcome, ValueError) else outcome)
         texts.append(text)
     varied, settings = [run.varied for run in runs], [run.setting for run in runs]
     table = pd.DataFrame({"varied": varied, "setting": settings, "PDE": texts})
-    true = _key({target: [str(as_term(term)) for term in right] for target, right in truth.items()})
-    return Stability(table, terms, names.get(true, "none of these") if truth else "")
+    true = {target: [str(as_term(term)) for term in right] for target, right in truth.items()}
+    return Stability(table, terms, (_known_as(true, known) or "none of these") if truth else "")
 
 # %% ../../nbs/10_road/02_repeats.ipynb #5ba30701
 _COLORS = {
@@ -409,7 +415,7 @@ def _check_data(data, seeds, windows, noise, settings):
         if value is not None: raise ArgumentError(name, "is for fields, and this is a system", "leave it out")
     if len(_seeds(seeds)) and not data.kept:
         found = f"the {data.n} rows of this system were not kept, so there are no halves to take"
-        raise ArgumentError("", found, ["give ", Argument("seeds", "0"), " to vary thresholds and solvers only"])
+        raise ArgumentError("", found, ["give ", Argument("seeds", 0), " to vary thresholds and solvers only"])
     return data
 
 # %% ../../nbs/10_road/02_repeats.ipynb #dd3417c1
@@ -429,13 +435,13 @@ def _check_names(settings):
     if not strange: return
     raise ArgumentTypeError(strange[0], "is no setting of `discover`", "its settings are " + ", ".join(names))
 
-def _asked(discovery):
-    "What a discovery was asked for, as far as that is known."
-    return {} if discovery.settings is None else discovery.settings.asked()
+def _asked(discovery, changes):
+    "What a discovery was asked for, as far as that is known, with changes."
+    return changes if discovery.settings is None else discovery.settings.once_more(**changes)
 
 # %% ../../nbs/10_road/02_repeats.ipynb #6cfaf81d
 def stability(
-    data, # a field, a `Discovery` with its settings, or a `LinearSystem`
+    data, # a field; a `Discovery`, for its field and its settings; or a `LinearSystem`
     seeds=10, # number of halves, or of noises when `noise` is given; or a list of seeds
     tau0s=(0.005, 0.01, 0.04, 0.08), # thresholds of Algorithm 1 to try
     *,
@@ -446,7 +452,7 @@ def stability(
     **settings, # of `discover`, or of `best_subsets` and `select`, for all runs
 ) -> Stability:
     "Repeat a discovery with one thing changed at a time, and count the equations."
-    if isinstance(data, Discovery): data, settings = data.field, _asked(data) | settings
+    if isinstance(data, Discovery): data, settings = data.field, _asked(data, settings)
     if not isinstance(data, LinearSystem): _check_names(settings)
     data = _check_data(data, seeds, windows, noise, settings)
     if windows is None: windows = () if isinstance(data, LinearSystem) else (0.7, 0.85, 1.2, 1.4)

@@ -13,7 +13,7 @@ from math import comb
 from time import perf_counter
 import numpy as np
 from tqdm import tqdm
-from ..ground.checks import Advice, Argument, ArgumentError, check_positive, warn
+from ..ground.checks import Advice, Argument, ArgumentError, UnfinishedWarning, check_positive, warn
 from ..ground.compiled import njit
 from ..weakform.system import dependent_columns
 from ubic.search.paths import (
@@ -396,7 +396,7 @@ def exact_path(
     total = sum(comb(system.p, size) for size in range(1, max_size + 1))
     record = {"visited": steps, "all": total, "gap": gap}
     path = path_of(system, supports, solver="exact", exact=not any(gap), certificate=record)
-    if still_open: warn_of_gap(path, "the search stopped after ", Argument("time_limit", f"{time_limit:g}"), " seconds")
+    if still_open: warn_of_gap(path, "the search stopped after ", Argument("time_limit", time_limit), " seconds")
     else: warn_of_gap(path, "the candidates depend on each other in very many ways")
     return path
 
@@ -406,7 +406,7 @@ def _check_room(p, max_size, most=2e9):
     size = 8*(max_size*p)**2
     if size <= most: return
     need = f" would need {size*1e-9:.0f} GB for {p} candidates up to size {max_size}"
-    found = [Argument("solver", "'exact'"), need]
+    found = [Argument("solver", "exact"), need]
     other = Advice("solver", ", or use solver='two_step' or 'greedy'")
     raise ArgumentError("", found, ["lower ", Argument("max_size"), other])
 
@@ -438,4 +438,5 @@ def warn_of_gap(
     open_sizes = ", ".join(str(size) for size, share in zip(path.sizes, gap) if share > 0)
     if not open_sizes: return
     so_far = f": for size {open_sizes} the best subset so far is given"
-    warn(*reason, f"{so_far}; a better one could save at most {max(gap):.2%} of its residual.")
+    at_most = f"a better one could save at most {max(gap):.2%} of its residual."
+    warn(*reason, f"{so_far}; {at_most}", kind=UnfinishedWarning)

@@ -9,7 +9,6 @@ __all__ = ['Undecided', 'SubsetPath', 'dot_product', 'project_out', 'fit_subset_
 # %% ../../nbs/05_search/01_paths.ipynb #c99b9b4f
 from collections import namedtuple
 from dataclasses import dataclass, field
-from html import escape
 import numpy as np
 import pandas as pd
 from ..ground.runtime import patch_to
@@ -30,9 +29,15 @@ class SubsetPath(Result):
     certificate: dict = field(default_factory=dict) # what the solver counted; `gap` per size where it has a bound
 
     @property
-    def sizes(self): return np.array([len(support) for support in self.supports])
+    def sizes(self):
+        "Number of terms of each subset."
+        return np.array([len(support) for support in self.supports])
 
-    def terms(self, k): # of the k-th subset
+    def terms(
+        self,
+        k, # number of the subset, from 0
+    ):
+        "The terms of one subset."
         return [self.system.terms[j] for j in self.supports[k]]
 
     def table(self) -> pd.DataFrame:
@@ -46,10 +51,6 @@ class SubsetPath(Result):
         sizes, p = self.sizes, self.system.p
         searched = f"{self.system.target}: sizes {sizes[0]} to {sizes[-1]} of {p} candidates"
         return f"SubsetPath({searched}, {self.solver}, {_sureness(self)})"
-
-    def _repr_html_(self):
-        "The line and the table, for a notebook."
-        return f"<p>{escape(repr(self))}</p>" + self.table().to_html()
 
 # %% ../../nbs/05_search/01_paths.ipynb #55a53b6b
 def _sureness(path):

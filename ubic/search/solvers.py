@@ -163,7 +163,7 @@ def mixed_integer(
     record = {"gap": gap, "tolerance": 1e-6}
     path = path_of(system, supports, solver=name, exact=not any(gap), certificate=record)
     if outside < np.inf: warn_of_gap(path, "the candidates depend on each other in very many ways")
-    else: warn_of_gap(path, f"{engine} stopped after ", Argument("time_limit", f"{time_limit:g}"), " seconds")
+    else: warn_of_gap(path, f"{engine} stopped after ", Argument("time_limit", time_limit), " seconds")
     return path
 
 miqp, sos1 = (partial(mixed_integer, formulation=name) for name in ("miqp", "sos1"))

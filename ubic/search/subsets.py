@@ -8,7 +8,7 @@ __all__ = ['two_step', 'solvers', 'find_solver', 'best_subsets', 'affordable_siz
 # %% ../../nbs/05_search/05_subsets.ipynb #b4a462a8
 from inspect import signature
 import numpy as np
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_whole, warn
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, CandidateWarning, check_whole, warn
 from ..weakform.system import LinearSystem
 from .paths import SubsetPath, fit_subset, path_of
 from .elimination import greedy_path
@@ -66,7 +66,7 @@ def find_solver(
     takes = list(signature(known[name]).parameters)[2:]
     for option in options:
         if option not in takes:
-            found = [Argument("solver", f"'{name}'"), " has no option ", Argument(option)]
+            found = [Argument("solver", name), " has no option ", Argument(option)]
             raise ArgumentTypeError("", found, f"it takes {', '.join(takes) or 'none'}")
     return known[name]
 
@@ -125,5 +125,5 @@ def affordable_size(
     "The largest size to search when none is given: all sizes, unless there are many candidates."
     if p <= most: return p
     compared = f"with {p} candidates, equations of up to {then} terms are compared; give "
-    warn(compared, Argument("max_size"), " to change that.")
+    warn(compared, Argument("max_size"), " to change that.", kind=CandidateWarning)
     return then

@@ -7,7 +7,6 @@ __all__ = ['EXAMPLES', 'OPTIONS', 'COMMANDS', 'make_parser', 'in_terminal', 'as_
 
 # %% ../../nbs/11_telling/04_cli.ipynb #08a20f73
 import argparse, json, os, shlex, sys, warnings
-from ast import literal_eval
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -164,10 +163,10 @@ _same = (
     "target known derivative_order power max_size time_limit tau0 mode recipe validate "
     "denoise seed variables dims rename chunks"
 ).split()
-_descriptions = { # of what is no option: words of Python → words here
-    "`field.attrs['pde']`": "the attribute `pde` of `SOURCE`",
-    "`solver='exact'`": "the exact search",
-}
+_descriptions = [ # of what is no option: an argument of Python, and words for it
+    (Argument("field.attrs['pde']"), "the attribute `pde` of `SOURCE`"),
+    (Argument("solver", "exact"), "the exact search"),
+]
 _others = {"percent": "--noise", "with_": "--validate", "path": "SOURCE", "field": "SOURCE", "data": "SOURCE"}
 _spelled = {name: "--" + name.replace("_", "-") for name in _same}
 OPTIONS = _spelled | _others # argument in Python → word on the command line
@@ -197,13 +196,9 @@ def _advised(advice):
     return ways.get(advice.name, advice.value)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #2ecd1859
-def _typed(value):
-    "A value of Python as one types it: a list as its items, a mapping as old=new."
-    try: found = literal_eval(value.replace(", ...", ""))
-    except (ValueError, SyntaxError): return value
-    if isinstance(found, dict): return " ".join(f"{old}={new}" for old, new in found.items())
-    if isinstance(found, (list, tuple)): return " ".join("NAME" if item is ... else str(item) for item in found)
-    return str(found)
+def _typed(argument):
+    "The value of an argument as one types it; a name where it is left open."
+    return " ".join(argument.typed() or ["NAME"])
 
 # %% ../../nbs/11_telling/04_cli.ipynb #dbdd0307
 def in_terminal(
@@ -212,9 +207,9 @@ def in_terminal(
     "Put an argument into the words of the command line."
     if type(argument) is not Argument: return _advised(argument)
     option = OPTIONS.get(argument.name)
-    if option is None: return _descriptions.get(str(argument), str(argument))
-    if not argument.value: return f"`{option}`"
-    return option if option == "--chunks" else f"{option} {_typed(argument.value)}" # a switch has no value
+    if option is None: return next((words for known, words in _descriptions if known == argument), str(argument))
+    if argument.value is ...: return f"`{option}`"
+    return option if option == "--chunks" else f"{option} {_typed(argument)}" # a switch has no value
 
 def _said(text):
     "An error, a warning or a piece of advice in these words, if it keeps its parts."

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from ..ground.checks import ArgumentError, ArgumentTypeError, shown
 from ..ground.storage import as_path, fingerprint, write_atomically
-from ..ground.show import picture_source
+from ..ground.show import figure_html
 from ..language.terms import latex
 from ..data.field import is_chunked, plot_field
 from ..choice.selection import TABLE_FORMATS, ReasonKind, penalty_text
@@ -82,9 +82,7 @@ def _set_terms(terms):
 # %% ../../nbs/11_telling/02_report.ipynb #c2f957f6
 def _figure(draw, caption):
     "What `draw` plots, as part of a page."
-    source = picture_source(draw, "svg")
-    picture = f"<img alt='{html.escape(caption, quote=True)}' src='{source}'>"
-    return f"<figure>{picture}<figcaption>{html.escape(caption)}</figcaption></figure>"
+    return figure_html(draw, caption, "svg", around="")
 
 # %% ../../nbs/11_telling/02_report.ipynb #ecf9ddb5
 def _stages(discovery):
@@ -376,7 +374,7 @@ def _check_page(discovery, title, command):
 # %% ../../nbs/11_telling/02_report.ipynb #63e17397
 def to_html(
     discovery: Discovery,
-    title: str = "Discovered equation",
+    title: str = "Discovered equation", # of the page
     command: str | None = None, # how the discovery was made, to be repeated in the report
 ) -> str:
     "The report as one self-contained HTML page."
@@ -459,7 +457,7 @@ def print_pdf(
 def write_report(
     discovery: Discovery,
     path, # of the file: .html or .pdf
-    title: str = "Discovered equation",
+    title: str = "Discovered equation", # of the page
     command: str | None = None, # how the discovery was made, to be repeated in the report
 ) -> Path:
     "Write a report of a discovery."

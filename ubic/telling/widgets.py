@@ -9,13 +9,12 @@ __all__ = ['Explorer', 'plot_explorer', 'has_front_end', 'explore']
 import os, sys
 from dataclasses import replace
 from functools import cached_property
-from html import escape
 from numbers import Real
 import numpy as np
 import xarray as xr
 from ..ground.runtime import need, patch_to
 from ..ground.checks import ArgumentError, ArgumentTypeError, check_flag, check_positive
-from ..ground.show import figure_html
+from ..ground.show import figure_html, html_of
 from ..language.terms import latex, parse_term
 from ..data.field import draw_mesh
 from ..data.survey import as_survey
@@ -88,13 +87,21 @@ class Explorer:
         self.settings = settings
 
     @cached_property
-    def maps(self): return _maps(self)
+    def maps(self):
+        "The field and what equations leave of it; None where no field is known."
+        return _maps(self)
     @cached_property
-    def sliders(self): return _sliders(self)
+    def sliders(self):
+        "The three sliders, by name."
+        return _sliders(self)
     @cached_property
-    def controls(self): return _controls(self)
+    def controls(self):
+        "The sliders, with the page below them."
+        return _controls(self)
     @property
-    def largest(self): return self.selection.trace[0]["lam"] # λ, where Algorithm 1 begins
+    def largest(self):
+        "Logarithm of the penalty λ where Algorithm 1 begins."
+        return self.selection.trace[0]["lam"]
 
     def _put_in_view(self, k, **changes):
         "See another size; a sharper fit and rivals belong to the choice alone."
@@ -249,11 +256,9 @@ _caption = "BIC, UBIC and uncertainty, with the size in view ticked"
 @patch_to(Explorer)
 def _page(self):
     "Equation, numbers and picture."
-    advice = "".join(f"<p><em>{escape(sentence)}</em></p>" for sentence in self.view.sentences)
     others = "." if self.maps is None else "; the field, and what the equation leaves of its time derivative."
-    picture = figure_html(self.plot, _caption + others).replace("<img", "<img style='max-width:100%'")
-    equation, numbers = escape(self.view.equation.latex), escape(summary_line(self.view))
-    return f"<p>${equation}$</p><p>{numbers}</p>{advice}{picture}"
+    words = html_of(self.view.equation, summary_line(self.view), notes=self.view.sentences)
+    return words + figure_html(self.plot, _caption + others, style="max-width:100%")
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #7ca74ea3
 def _controls(explorer):
@@ -276,7 +281,7 @@ def _repr_mimebundle_(self, **kw):
     missing, live = "", self.live or (self.live is None and has_front_end())
     if live:
         try: return self.controls._repr_mimebundle_(**kw)
-        except ImportError as error: missing = f"<p>Sliders are missing: {error}</p>"
+        except ImportError as error: missing = html_of(f"Sliders are missing: {error}")
     return {"text/html": self._page() + missing, "text/plain": repr(self)}
 
 @patch_to(Explorer)

@@ -170,7 +170,11 @@ def _most_waves(self, u, axis):
 
 # %% ../../nbs/07_trial/08_assimilation.ipynb #a8e5f7c0
 @patch_to(Twin)
-def by_unknown(self, values, ndim):
+def by_unknown(
+    self,
+    values, # one for each unknown
+    ndim, # number of dimensions
+):
     "One number for each unknown, as an array of so many dimensions."
     return np.reshape(values, (-1, *[1]*(ndim - 1)))
 

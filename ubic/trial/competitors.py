@@ -20,16 +20,22 @@ from ..search.subsets import best_subsets
 from ..choice.selection import Selection
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #46d23932
-def read_sides(pde):
+def read_sides(
+    pde, # left-hand side → {term: coefficient}, as anybody may write it
+):
     "Left-hand side → {Term: coefficient}."
     return {time_derivative(left): read_terms(terms) for left, terms in pde.items()}
 
-def selections_of(found):
+def selections_of(
+    found, # `Selection` or `Discovery`
+):
     "The selections of a discovery, or the one that was given."
     return [found] if isinstance(found, Selection) else list(found.values())
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #9f0f83ee
-def neighbors(selections):
+def neighbors(
+    selections, # one for each unknown
+):
     "The chosen PDE, and after it those with a term more or less."
     chosen = {}
     for one in selections: chosen |= read_sides(one.pde())
@@ -40,7 +46,9 @@ def neighbors(selections):
     return [chosen, *others]
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #5bfabc6d
-def unknown_of(left):
+def unknown_of(
+    left, # left-hand side, such as u_t
+):
     "The unknown of a left-hand side."
     return LeftSide.read(left).unknown
 
@@ -49,7 +57,10 @@ class LibrarySource(NamedTuple):
     field: xr.Dataset
     library: dict # nothing where nobody knows
 
-def library_source(field, found):
+def library_source(
+    field, # that the data are from
+    found, # `Selection` or `Discovery`
+):
     "What a library of other candidates is made from."
     settings = getattr(found, "settings", None)
     return LibrarySource(field, {} if settings is None else settings.library())
@@ -100,7 +111,12 @@ def _read_one(pde, chosen, selections, source):
     return read
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #a91f0482
-def read_competitors(competitors, chosen, selections, source):
+def read_competitors(
+    competitors, # PDEs, or lists of terms
+    chosen, # the PDE they compete with
+    selections, # one for each unknown
+    source, # `LibrarySource`, for terms without coefficients
+):
     "All PDEs that a user named."
     one_mapping = isinstance(competitors, Mapping)
     if one_mapping or isinstance(competitors, str) or not hasattr(competitors, "__iter__"):
@@ -113,7 +129,7 @@ def read_competitors(competitors, chosen, selections, source):
         here = [Argument("competitors"), f", number {i},"]
         try: read.append(_read_one(pde, chosen, selections, source))
         except ArgumentError as error:
-            raise error.reworded({"pde": here, "terms": here, "initial": Argument("data")}) from None
+            raise error.reworded({"pde": here, "terms": here, "initial": Argument("field")}) from None
     return read
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #b1a02f60
@@ -121,12 +137,16 @@ def _key(pde):
     "What makes a PDE another one: its sets of terms."
     return frozenset((left, frozenset(map(str, right))) for left, right in pde.items())
 
-def in_terms(pde):
+def in_terms(
+    pde, # left-hand side → {term: coefficient}
+):
     "A PDE by its terms."
     return "; ".join(f"{left}: {', '.join(map(str, terms))}" for left, terms in pde.items())
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #22432cdb
-def distinct(candidates):
+def distinct(
+    candidates, # PDEs
+):
     "One PDE of each set of terms, and what to say of the others."
     kept, sentences = {}, []
     for pde in candidates:
@@ -168,7 +188,11 @@ def _remarks_on(rivals, count):
         yield Sentence(start, Advice("competitors", "; give the others as `competitors`"), ".")
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #ddb9c2f1
-def doubted(selections, candidates, source):
+def doubted(
+    selections, # one for each unknown
+    candidates, # PDEs that compete already
+    source, # `LibrarySource`, for their coefficients
+):
     "Equations that the verdict cannot tell from the chosen one, beside the candidates; and what to say of them."
     chosen, known = candidates[0], set(map(_key, candidates))
     listed = [(one, terms) for one in selections for terms in one.rivals or ()]

@@ -9,10 +9,10 @@ __all__ = ['Settled', 'LibrarySettings', 'Settings', 'Discovery', 'plot_discover
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from numbers import Number
 import numpy as np
 from ..ground.runtime import patch_to
-from ..ground.results import Result, html_of, saved
+from ..ground.checks import ArgumentError
+from ..ground.results import Result, Unkept, html_of, keepable, saved
 from ..ground.show import figure_html
 from ..language.equations import LeftSide, coefficient_error
 from ..data.field import is_chunked, plot_field, true_pde
@@ -83,25 +83,37 @@ def _box_text(box):
 @patch_to(Settings)
 def facts(self) -> dict:
     "What was asked for, and the boxes that were settled, in words."
-    asked = ", ".join(f"{name} = {value!r}" for name, value in _parts_of_settings(self, self.asked()).items())
+    asked = _parts_of_settings(self, self.asked()).items()
+    listed = ", ".join(f"{name} = {value.text if isinstance(value, Unkept) else repr(value)}" for name, value in asked)
     boxes = {name: one.box for name, one in self.settled.items() if one.box}
     several = {f"boxes of {name}": _box_text(box) for name, box in boxes.items()}
-    return {"asked for": asked or "nothing, all settings are the defaults", **several}
+    return {"asked for": listed or "nothing, all settings are the defaults", **several}
 
 # %% ../../nbs/07_trial/01_discovery.ipynb #6d6d2f99
-def _plain(value):
-    "A setting as it can be written to a file."
-    if hasattr(value, "items"): return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)): return type(value)(map(_plain, value))
-    if value is None or isinstance(value, (str, Number, np.generic)): return value
-    return getattr(value, "__name__", type(value).__name__)
-
 def _parts_of_settings(settings, parts=None):
     "The settings, or some of them, as they go into a file."
     if parts is None: parts = {one.name: getattr(settings, one.name) for one in fields(settings)}
-    return {name: value if name == "settled" else _plain(value) for name, value in parts.items()}
+    return {name: value if name == "settled" else keepable(value) for name, value in parts.items()}
 
 saved(Settings, take=_parts_of_settings)
+
+# %% ../../nbs/07_trial/01_discovery.ipynb #5e77e85a
+def _is_kept(value):
+    "Whether a setting is all there."
+    if isinstance(value, Mapping): return all(map(_is_kept, value.values()))
+    if isinstance(value, (list, tuple)): return all(map(_is_kept, value))
+    return not isinstance(value, Unkept)
+
+@patch_to(Settings)
+def once_more(
+    self,
+    **changes, # settings to put in the place of those asked for
+) -> dict: # as `discover` takes them
+    "What to ask for to repeat a discovery; refused where a file has not kept all of it."
+    asked = self.asked() | changes
+    for name, value in asked.items():
+        if not _is_kept(value): raise ArgumentError(name, f"was {value!r}", "give it once more")
+    return asked
 
 # %% ../../nbs/07_trial/01_discovery.ipynb #7dcc991f
 class Discovery(Result, Mapping):

@@ -8,7 +8,7 @@ __all__ = ['FEWEST_MODES', 'MOST_GROWTH', 'read_frame', 'read_times', 'is_period
 # %% ../../nbs/07_trial/02_frames.ipynb #f4abef62
 import numpy as np
 import xarray as xr
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, as_array, renamed_argument, warn
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, DataWarning, as_array, renamed_argument, warn
 from ..language.terms import AXES
 from ..data.axes import check_axis, check_uniform, space_dims
 from ..data.field import check_field, split_complex
@@ -148,7 +148,7 @@ def remark_on_ends(
     opened = [dim for u in frame.data_vars.values() for dim in u.dims if _is_open(u, dim)]
     if opened:
         jump = f" jumps from one end of {opened[0]} to the other, and the solver takes space for a circle; "
-        warn(Argument("initial"), jump, "what it finds near the ends follows from the jump.")
+        warn(Argument("initial"), jump, "what it finds near the ends follows from the jump.", kind=DataWarning)
 
 # %% ../../nbs/07_trial/02_frames.ipynb #92c3dd95
 MOST_GROWTH = 1e12

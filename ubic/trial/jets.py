@@ -66,7 +66,8 @@ class Plan:
     parts: dict # derivative → pairs (row, factor)
 
     @property
-    def rows(self): # of a jet
+    def rows(self):
+        "Number of rows of a jet."
         return 1 + sum(self.orders)
 
 # %% ../../nbs/07_trial/06_jets.ipynb #40a9aeb8
@@ -110,8 +111,8 @@ def count_weights(
 # %% ../../nbs/07_trial/06_jets.ipynb #5ceb1a37
 def draw_weights(
     widths, # neurons of each layer, inputs first
-    seed: int = 0,
-    dtype=torch.float64,
+    seed: int = 0, # of the draws
+    dtype=torch.float64, # of torch
 ): # one tensor
     "Weights drawn uniformly after Glorot, biases zero; the same as those of layers that torch makes from this seed."
     seed = check_whole("seed", seed, 0)

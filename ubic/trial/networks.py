@@ -15,7 +15,7 @@ import pandas as pd
 import xarray as xr
 from tqdm import tqdm
 from ..ground.runtime import need, patch_to
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_whole, warn
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, StorageWarning, check_whole, warn
 from ..ground.storage import as_path, system_reason, write_atomically
 from ..ground.results import Result, html_of, saved
 from ..language.terms import evaluate, expanded, parse_term
@@ -200,7 +200,13 @@ def loss_function(
 # %% ../../nbs/07_trial/07_networks.ipynb #67f80c6e
 class Training:
     "Weights, coefficients and optimizer, and how far they have come."
-    def __init__(self, problem, seed, iterations, device): # at most so many iterations of L-BFGS in an epoch
+    def __init__(
+        self,
+        problem, # `NetworkProblem`
+        seed, # of the first weights
+        iterations, # of L-BFGS in an epoch, at most
+        device, # of torch
+    ):
         from ubic.trial import jets
         self.torch = jets.torch
         dtype = getattr(self.torch, problem.dtype)
@@ -265,7 +271,10 @@ def _lost(rows):
 
 # %% ../../nbs/07_trial/07_networks.ipynb #f91bef2a
 @patch_to(Training)
-def stop_without_gain(self, every: int): # epochs from one look to the next
+def stop_without_gain(
+    self,
+    every: int, # epochs from one look to the next
+):
     "Stop if the loss is not lower than at the last look; the first look is after the first epoch."
     totals = [sum(losses) for losses in self.rows[::every]]
     due = len(self.rows) % every == 1 % every
@@ -289,7 +298,10 @@ def _fingerprint(problem, *settings):
 
 # %% ../../nbs/07_trial/07_networks.ipynb #c529448c
 @patch_to(Training)
-def state(self, fingerprint):
+def state(
+    self,
+    fingerprint, # of the problem
+):
     "All that is needed to go on."
     kept = {"fingerprint": fingerprint, "theta": self.theta.detach(), "xi": self.xi.detach()}
     kept |= {"rows": self.rows, "restarts": self.restarts, "stopped": self.stopped}
@@ -298,21 +310,30 @@ def state(self, fingerprint):
 
 # %% ../../nbs/07_trial/07_networks.ipynb #7fa77078
 @patch_to(Training)
-def save(self, path, fingerprint):
+def save(
+    self,
+    path, # of the file
+    fingerprint, # of the problem
+):
     "Write the state to a file."
     content = io.BytesIO() # torch itself has no word for a disk that is full
     self.torch.save(self.state(fingerprint), content)
     try: write_atomically(path, lambda file: file.write(content.getbuffer()))
     except OSError as error:
         trouble = f"cannot be kept in {str(path)!r} ({system_reason(error)})"
-        if not self.warned: warn(f"the state of the training {trouble}; it goes on, but could not be resumed.")
+        told = f"the state of the training {trouble}; it goes on, but could not be resumed."
+        if not self.warned: warn(told, kind=StorageWarning)
         self.warned = True
 
 # %% ../../nbs/07_trial/07_networks.ipynb #df78f4cb
 _unreadable = OSError, RuntimeError, EOFError, KeyError, ValueError, pickle.UnpicklingError
 
 @patch_to(Training)
-def resume(self, path, fingerprint):
+def resume(
+    self,
+    path, # of the file
+    fingerprint, # of the problem that the state has to belong to
+):
     "Go on from the state in a file."
     try: state = self.torch.load(path, map_location=self.theta.device, weights_only=True)
     except _unreadable as error:
@@ -398,7 +419,10 @@ def predict(self,
 
 # %% ../../nbs/07_trial/07_networks.ipynb #a03ca7d8
 @patch_to(TrainedNetwork)
-def residual(self, part: str) -> np.ndarray:
+def residual(
+    self,
+    part: str, # "train" or "validation"
+) -> np.ndarray:
     "What the network says beyond the data, on the training or the validation part: unknowns × points."
     chosen = self.problem.parts[part]
     found = _outputs_at(self.problem, self.weights, self.problem.inputs(chosen))

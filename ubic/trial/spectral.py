@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from scipy import fft
 from tqdm import tqdm
-from ..ground.checks import Argument, ArgumentError, check_positive, check_whole, warn
+from ..ground.checks import Argument, ArgumentError, UnfinishedWarning, check_positive, check_whole, warn
 from ..language.terms import Term, evaluate
 from ..language.equations import check_equations, conservative_parts, is_linear, read_pde
 from ..data.axes import space_dims, spacing
@@ -321,7 +321,8 @@ def simulate(
         frames[..., j] = moment.values
     if moment.rough and moment.lost is None:
         place = f" at t = {moment.rough:g}; ask for closer output times."
-        warn(f"{_MAX_STEPS} time steps per output interval miss ", Argument("tolerance"), place)
+        missed = f"{_MAX_STEPS} time steps per output interval miss "
+        warn(missed, Argument("tolerance"), place, kind=UnfinishedWarning)
     unknowns = {name: ((*space, "t"), u) for name, u in zip(run.equations, frames)}
     coords = {d: run.frame[d] for d in space} | {"t": run.times}
     attrs = {} if moment.lost is None else {"diverged_at": moment.lost}

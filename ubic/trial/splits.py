@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 from ..ground.runtime import patch_to
-from ..ground.checks import ArgumentError, ArgumentTypeError, as_rng, check_whole, warn
+from ..ground.checks import ArgumentError, ArgumentTypeError, DataWarning, as_rng, check_whole, warn
 from ..ground.results import Result, html_of
 from ..data.axes import spacing
 from ..data.field import check_field
@@ -112,15 +112,18 @@ class CrossValidation(Result):
     target: str
 
     @property
-    def size(self): # with the least mean BIC on validation rows
+    def size(self):
+        "The size with the least mean BIC on validation rows."
         return int(self.sizes[np.argmin(self.validation.mean(axis=0))])
 
     @property
-    def train_size(self): # with the least mean BIC on training rows
+    def train_size(self):
+        "The size with the least mean BIC on training rows."
         return int(self.sizes[np.argmin(self.train.mean(axis=0))])
 
     @property
-    def chosen(self): # by each split alone
+    def chosen(self):
+        "The size that each split alone would choose."
         return self.sizes[np.argmin(self.validation, axis=1)]
 
     def table(self) -> pd.DataFrame:
@@ -255,7 +258,7 @@ def _moving(pieces):
     moving = [piece for piece in pieces if _moves(piece)]
     if 0 < len(moving) < len(pieces):
         still = len(pieces) - len(moving)
-        warn(f"in {still} of {len(pieces)} blocks the field is constant; they are left out.")
+        warn(f"in {still} of {len(pieces)} blocks the field is constant; they are left out.", kind=DataWarning)
     return moving or pieces
 
 # %% ../../nbs/07_trial/11_splits.ipynb #f739a463
@@ -274,7 +277,7 @@ def _stacked(systems):
 
 # %% ../../nbs/07_trial/11_splits.ipynb #1a10e1e5
 def weak_in_blocks(
-    field,
+    field, # to cut into blocks
     blocks=4, # number along each axis, or a mapping from axis to number
     target: str | None = None, # unknown to explain; needed when there are several
     **settings, # of `library.weak`; `rows` is per block

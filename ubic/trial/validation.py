@@ -13,9 +13,7 @@ import pandas as pd
 import xarray as xr
 from tqdm import tqdm
 from ..ground.runtime import patch_to
-from ubic.ground.checks import (
-    Argument, ArgumentError, ArgumentTypeError, check_flag, check_whole,
-)
+from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, check_flag, check_whole, renamed_argument
 from ..ground.storage import as_path
 from ..ground.results import Result, html_of
 from ..language.equations import Equation
@@ -156,7 +154,7 @@ def _runnable(candidates):
     chosen, *others = candidates
     if _missing(chosen):
         found = f"has no equation for {_missing(chosen)[0]}, which its PDE contains"
-        raise ArgumentError("found", found, ["discover all unknowns, or give ", Argument("with_", "'pinn'")])
+        raise ArgumentError("found", found, ["discover all unknowns, or give ", Argument("with_", "pinn")])
     lacking = {i: _missing(pde)[0] for i, pde in enumerate(others) if _missing(pde)}
     runnable = [pde for i, pde in enumerate(others) if i not in lacking]
     reasons = {i: f"there is no equation for {name}" for i, name in lacking.items()}
@@ -313,32 +311,32 @@ def _by_networks(candidates, data, settings):
     return Validation(scores, chosen.equations, chosen.predict(), seen, "pinn", tuple(remarks))
 
 # %% ../../nbs/07_trial/10_validation.ipynb #cef664fa
-def _check_kinds(found, data, with_):
+def _check_kinds(found, field, with_):
     "Refuse what cannot be judged, or not in this way."
     if with_ not in ("simulate", "pinn"):
         raise ArgumentError("with_", f"must be 'simulate' or 'pinn', found {with_!r}")
     if not isinstance(found, (Selection, Discovery)):
         wrong = f"must be a Selection or a Discovery, found {type(found).__name__}"
         raise ArgumentTypeError("found", wrong, "make one with discover(field) or select(path)")
-    if data is None and isinstance(found, Selection):
-        raise ArgumentError("data", "is missing", "a Selection does not know its field")
-    if not isinstance(data, (xr.Dataset, type(None))):
+    if field is None and isinstance(found, Selection):
+        raise ArgumentError("field", "is missing", "a Selection does not know its field")
+    if not isinstance(field, (xr.Dataset, type(None))):
         remedy = "make a field of it with as_field(data, x=..., t=...)"
-        raise ArgumentTypeError("data", f"is a {type(data).__name__}", remedy)
+        raise ArgumentTypeError("field", f"is a {type(field).__name__}", remedy)
 
 # %% ../../nbs/07_trial/10_validation.ipynb #f9b539f0
-def _check_data(data, chosen):
+def _check_about(field, chosen):
     "The field, if it has what the chosen PDE is about."
-    data = compute(check_field(data), "data")
-    absent = [name for name in map(unknown_of, chosen) if name not in data.data_vars]
+    field = compute(check_field(field), "field")
+    absent = [name for name in map(unknown_of, chosen) if name not in field.data_vars]
     if absent:
-        wrong = f"has {', '.join(map(str, data.data_vars))}, but the PDE is about {absent[0]}"
-        raise ArgumentError("data", wrong, "rename the variable")
-    for dim in space_dims(data):
-        if data.sizes[dim] >= FEWEST_MODES: continue
-        wrong = f"has {data.sizes[dim]} points along {dim}"
-        raise ArgumentError("data", wrong, f"at least {FEWEST_MODES} are needed")
-    return data
+        wrong = f"has {', '.join(map(str, field.data_vars))}, but the PDE is about {absent[0]}"
+        raise ArgumentError("field", wrong, "rename the variable")
+    for dim in space_dims(field):
+        if field.sizes[dim] >= FEWEST_MODES: continue
+        wrong = f"has {field.sizes[dim]} points along {dim}"
+        raise ArgumentError("field", wrong, f"at least {FEWEST_MODES} are needed")
+    return field
 
 # %% ../../nbs/07_trial/10_validation.ipynb #eec2eaa0
 def _check_settings(with_, settings, simulation):
@@ -352,9 +350,10 @@ def _check_settings(with_, settings, simulation):
         raise ArgumentTypeError(name, "is about simulations", "leave it out, or give with_='simulate'")
 
 # %% ../../nbs/07_trial/10_validation.ipynb #cef664f9
+@renamed_argument("data", "field")
 def validate(
     found, # `Selection` or `Discovery`
-    data=None, # field to reproduce, as measured; None for the one a discovery was made from
+    field=None, # to reproduce, as measured; None for the one a discovery was made from
     with_: str = "simulate", # or "pinn"
     *,
     windows: int | None = None, # pieces of the record, each with a start of its own; None for 5
@@ -366,22 +365,22 @@ def validate(
     "Run the chosen PDE and its competitors, and compare them with the data."
     if periodic is not None: check_flag("periodic", periodic)
     check_flag("fit_coefficients", fit_coefficients)
-    _check_kinds(found, data, with_)
+    _check_kinds(found, field, with_)
     simulation = dict(windows=(windows, None), periodic=(periodic, None), fit_coefficients=(fit_coefficients, True))
     _check_settings(with_, settings, simulation)
     windows = check_whole("windows", 5 if windows is None else windows, 1)
     selections = selections_of(found)
     candidates = neighbors(selections)
     chosen = candidates[0]
-    data = _check_data(found.field if data is None else data, chosen)
+    field = _check_about(found.field if field is None else field, chosen)
     rivals, doubts, repeated = [], [], []
-    source = library_source(data, found)
+    source = library_source(field, found)
     if competitors is None: rivals, doubts = doubted(selections, candidates, source)
     else: candidates = [chosen, *read_competitors(competitors, chosen, selections, source)]
     if fit_coefficients: candidates, repeated = distinct(candidates)
     if with_ == "simulate":
-        result = _by_simulation(candidates + rivals, data, windows, periodic, fit_coefficients)
-    else: result = _by_networks(candidates + rivals, data, settings)
+        result = _by_simulation(candidates + rivals, field, windows, periodic, fit_coefficients)
+    else: result = _by_networks(candidates + rivals, field, settings)
     return replace(result, remarks=(*doubts, *result.remarks, *repeated))
 
 # %% ../../nbs/07_trial/10_validation.ipynb #ce88717e

@@ -54,7 +54,7 @@ def _band(size, points, order, d, step, centers):
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #4a83db02
 def contract(
-    array: np.ndarray,
+    array: np.ndarray, # with as many axes as there are matrices
     matrices: list, # one per axis
 ) -> np.ndarray:
     "Multiply an array by a matrix along every axis, those that shorten most first."
@@ -83,7 +83,11 @@ class GridOfBoxes:
 
     def __len__(self): return int(np.prod([len(c) for c in self.centers]))
 
-    def band(self, axis, d):
+    def band(
+        self,
+        axis, # its number
+        d, # derivatives
+    ):
         "The matrix of weights along one axis, with d derivatives."
         if (axis, d) not in self.bands:
             points, order = self.box[self.dims[axis]]
@@ -91,7 +95,10 @@ class GridOfBoxes:
             self.bands[axis, d] = _band(size, points, order, d, step, self.centers[axis])
         return self.bands[axis, d]
 
-    def weights(self, axes):
+    def weights(
+        self,
+        axes, # names of the axes to differentiate along
+    ):
         "The matrices of all axes, with derivatives along some of them."
         return [self.band(i, axes.count(dim)) for i, dim in enumerate(self.dims)]
 
@@ -101,9 +108,15 @@ class GridOfBoxes:
             total = total + factor*contract(array, self.weights(axes)).ravel()
         return total
 
-    def back(self, axes, rows):
-        "The transpose: from rows on the grid of centers to the field."
-        return contract(rows, [matrix.T for matrix in self.weights(axes)])
+# %% ../../nbs/04_weakform/03_boxes.ipynb #f9e9f951
+@patch_to(GridOfBoxes)
+def back(
+    self,
+    axes, # names of the axes that were differentiated along
+    rows, # an array on the grid of centers
+):
+    "The transpose: from rows on the grid of centers to the field."
+    return contract(rows, [matrix.T for matrix in self.weights(axes)])
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #7a9d5785
 @patch_to(GridOfBoxes, as_property=True)

@@ -51,7 +51,7 @@ def difference(
     values, # array
     step: float, # grid spacing
     d: int = 1, # order of the derivative
-    axis: int = 0,
+    axis: int = 0, # its number
     accuracy: int = 2, # even order of accuracy
 ):
     "Derivative along an axis: central inside, one-sided at the ends, all of one accuracy."
@@ -61,7 +61,7 @@ def difference(
     size, needed = values.shape[axis], ends + half - 1
     if size < needed:
         order = f"the axis has {size} points; derivatives of order {d} with "
-        raise ArgumentError("", [order, Argument("accuracy", str(accuracy)), f" need at least {needed}"])
+        raise ArgumentError("", [order, Argument("accuracy", accuracy), f" need at least {needed}"])
     result = np.empty(values.shape)
     around = int(np.prod(values.shape[:axis])), size, -1
     central = _stencil(np.arange(-half, half + 1), d)
@@ -92,7 +92,11 @@ class Jets:
         self.values = {name: np.asarray(field[name].values, float) for name in field.data_vars}
         self.known = {} # (unknown, axes) → derivative
 
-    def derive(self, array, axes):
+    def derive(
+        self,
+        array, # of the field's shape
+        axes, # names of axes
+    ):
         "Derivative of an array along some axes, one after the other."
         for dim in dict.fromkeys(axes):
             array = self.differentiate(array, dim, self.steps[dim], axes.count(dim), self.dims.index(dim))
@@ -104,7 +108,9 @@ class Jets:
         return self.known[key]
 
     @property
-    def shape(self): return next(iter(self.values.values())).shape
+    def shape(self):
+        "Sizes of the field."
+        return next(iter(self.values.values())).shape
 
 # %% ../../nbs/04_weakform/02_derivatives.ipynb #4336e585
 @patch_to(Jets)

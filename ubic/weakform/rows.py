@@ -218,7 +218,10 @@ class Rows:
         tiles = divide_into_tiles(self.sizes, self.stride, self.reach, self.arrays)
         return [tile for tile in tiles if self.every or len(self.rows(tile))]
 
-    def origin(self, tile):
+    def origin(
+        self,
+        tile, # axis → first place, and the one behind the last
+    ):
         "The first grid point that a tile needs."
         origin = {}
         for dim, (first, _) in tile.items():
@@ -226,18 +229,27 @@ class Rows:
             origin[dim] = max(0, first*self.stride[dim] - before)
         return origin
 
-    def numbers(self, tile):
+    def numbers(
+        self,
+        tile, # axis → first place, and the one behind the last
+    ):
         "The places in a tile, counted over all of them."
         along = np.ix_(*(np.arange(*ends) for ends in tile.values()))
         return np.ravel_multi_index(along, tuple(self.sizes.values())).ravel()
 
-    def part(self, field, tile):
-        "The field as far as the boxes of a tile reach."
-        points = {}
-        for dim, start in self.origin(tile).items():
-            last, behind = tile[dim][1] - 1, self.reach[dim][1]
-            points[dim] = slice(start, last*self.stride[dim] + 1 + behind)
-        return field.isel(points)
+# %% ../../nbs/04_weakform/04_rows.ipynb #7be1ce7e
+@patch_to(Rows)
+def part(
+    self,
+    field, # the whole field
+    tile, # axis → first place, and the one behind the last
+):
+    "The field as far as the boxes of a tile reach."
+    points = {}
+    for dim, start in self.origin(tile).items():
+        last, behind = tile[dim][1] - 1, self.reach[dim][1]
+        points[dim] = slice(start, last*self.stride[dim] + 1 + behind)
+    return field.isel(points)
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #86e86ee6
 _many_boxes = 2**18
@@ -275,18 +287,27 @@ class GridRows(Rows):
         self.n = prod(self.sizes.values()) if chosen is None else len(chosen)
         self.n_eff = min(grid.n_eff, self.n)
 
-    def taken(self, tile):
+    def taken(
+        self,
+        tile, # axis → first place, and the one behind the last
+    ):
         "Which places of a tile have a row."
         return slice(None) if self.chosen is None else np.isin(self.numbers(tile), self.chosen)
 
-    def rows(self, tile):
+    def rows(
+        self,
+        tile, # axis → first place, and the one behind the last
+    ):
         "Which rows a tile holds."
         numbers = self.numbers(tile)[self.taken(tile)]
         return numbers if self.chosen is None else np.searchsorted(self.chosen, numbers)
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #b0bfd9e3
 @patch_to(GridRows)
-def centers(self, tile):
+def centers(
+    self,
+    tile, # axis → first place, and the one behind the last
+):
     "The centers of the boxes of a tile, as places in the part that it reads."
     centers, origin = [], self.origin(tile)
     for dim in self.steps:
@@ -297,7 +318,11 @@ def centers(self, tile):
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #2ff528c4
 @patch_to(GridRows)
-def table(self, part, tile):
+def table(
+    self,
+    part, # of the field, as `part` gives it
+    tile, # axis → first place, and the one behind the last
+):
     "The rows of the boxes of a tile."
     jets = Jets(part, smooth_derivatives(self.box), self.steps, self.noise)
     boxes = GridOfBoxes(part.sizes, self.steps, self.box, self.centers(tile))
@@ -341,7 +366,10 @@ class RandomRows(Rows):
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #d26d6099
 @patch_to(RandomRows)
-def rows(self, tile):
+def rows(
+    self,
+    tile, # axis → first place, and the one behind the last
+):
     "The boxes that begin in a tile, neighbors one after the other."
     low, high = np.array(list(tile.values())).T
     here = np.flatnonzero(((self.starts >= low) & (self.starts < high)).all(axis=1))
@@ -351,7 +379,10 @@ def rows(self, tile):
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #98d120b8
 @patch_to(RandomRows)
-def stack(self, part):
+def stack(
+    self,
+    part, # of the field, as `part` gives it
+):
     "All arrays of a part of the field, side by side at every point."
     jets = Jets(part, plain_differences(self.accuracy), self.steps)
     arrays = [jets.factor(*factor) for factor in self.plan.stored]
@@ -363,7 +394,11 @@ def stack(self, part):
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #699d489e
 @patch_to(RandomRows)
-def table(self, part, tile):
+def table(
+    self,
+    part, # of the field, as `part` gives it
+    tile, # axis → first place, and the one behind the last
+):
     "The rows of the boxes that begin in a tile."
     here, plan = self.rows(tile), self.plan
     absent = [len(self.steps) - 1]*(4 - len(self.steps)) # axes put in before t

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.linalg.lapack import dgeqrf
 from ..ground.runtime import patch_to
 from ubic.ground.checks import (
-    Argument, ArgumentError, ArgumentTypeError, check_positive, check_whole, warn,
+    Argument, ArgumentError, ArgumentTypeError, CandidateWarning, check_positive, check_whole, warn,
 )
 from ..ground.results import Result, html_of, saved
 from ..language.terms import Term, latex
@@ -145,23 +145,33 @@ class LinearSystem(Result):
         self._fill(triangle(X, y), len(y), terms, target=target, n_eff=n_eff, rows=(X, y))
 
     @property
-    def p(self) -> int: return len(self.terms) # candidates
+    def p(self) -> int:
+        "Number of candidates."
+        return len(self.terms)
 
     @property
-    def kept(self) -> bool: return self._rows is not None # whether there are still rows, or only their triangle
+    def kept(self) -> bool:
+        "Whether there are still rows, or only their triangle."
+        return self._rows is not None
 
     @property
-    def X(self) -> np.ndarray: return self._kept_part(0)
+    def X(self) -> np.ndarray:
+        "Candidates of all rows, if these were kept."
+        return self._kept_part(0)
 
     @property
-    def y(self) -> np.ndarray: return self._kept_part(1)
+    def y(self) -> np.ndarray:
+        "The target of all rows, if these were kept."
+        return self._kept_part(1)
 
     @cached_property
-    def unit(self): # columns of R at unit length, one per row, the target last
+    def unit(self):
+        "Columns of R at unit length, one per row, the target last."
         return np.ascontiguousarray((self.R/np.linalg.norm(self.R, axis=0)).T)
 
     @cached_property
-    def scale(self): # root mean square of each candidate, and of the target
+    def scale(self):
+        "Root mean square of each candidate, and of the target."
         return np.linalg.norm(self.R, axis=0)/np.sqrt(self.n)
 
 # %% ../../nbs/04_weakform/01_system.ipynb #2648905b
@@ -173,7 +183,7 @@ def _fill(self, R, n, terms, *, target, n_eff, rows):
     some = _check_sizes(R, terms)
     if not some.all():
         vanished = ", ".join(str(term) for term, kept in zip(terms, some) if not kept)
-        warn(f"dropped terms that vanish on these data: {vanished}.")
+        warn(f"dropped terms that vanish on these data: {vanished}.", kind=CandidateWarning)
         R = triangle(R[:, some])
         terms = [term for term, kept in zip(terms, some) if kept]
         rows = rows and (rows[0][:, some[:-1]], rows[1])
@@ -182,7 +192,8 @@ def _fill(self, R, n, terms, *, target, n_eff, rows):
     self.dependent = dependent_columns(self.unit[:-1], self.terms) # combinations of terms before them
     if self.dependent:
         names = ", ".join(self.dependent)
-        warn(f"these terms are combinations of terms before them and cannot be told apart: {names}.")
+        found = f"these terms are combinations of terms before them and cannot be told apart: {names}."
+        warn(found, kind=CandidateWarning)
 
 # %% ../../nbs/04_weakform/01_system.ipynb #c49e0fe4
 @patch_to(LinearSystem)

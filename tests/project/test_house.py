@@ -25,6 +25,14 @@ HEAVY = "numpy numba scipy matplotlib sympy pandas xarray torch pymc sklearn job
 def test_rule_is_kept(rule): assert list(rule()) == [], rule.__doc__
 
 
+@pytest.mark.parametrize("code, held", [
+    ("from ubic.weakform.system import _weights", ["_weights"]), ("system._rows", ["_rows"]),
+    ("monkeypatch.setattr(found, '_rows', None)", ["_rows"]), ("self._rows; found._repr_html_(); os._exit(0)", []),
+])
+def test_private_names_in_tests_are_seen(code, held):
+    assert [name for _, name in house.held_by(ast.parse(code))] == held
+
+
 @pytest.mark.parametrize("path", NAMES)
 def test_every_name_of_before_is_found_where_it_was(path):
     room = import_module(path)

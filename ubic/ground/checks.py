@@ -47,8 +47,8 @@ class Argument:
     def typed(self) -> list:
         "What to give, one word after the other: the items of a list, a mapping as old=new."
         if isinstance(self.value, dict): return [f"{old}={new}" for old, new in self.value.items() if old is not ...]
-        if isinstance(self.value, (list, tuple)): return [str(item) for item in self.value if item is not ...]
-        return [] if self.value is ... else [f"{self.value:g}" if isinstance(self.value, float) else str(self.value)]
+        several = self.value if isinstance(self.value, (list, tuple)) else [self.value]
+        return [f"{item:g}" if isinstance(item, float) else str(item) for item in several if item is not ...]
 
 # %% ../../nbs/01_ground/02_checks.ipynb #83dea52d
 def spoken(

@@ -111,13 +111,16 @@ def _delegates(function):
     return [other for other in called if inspect.isfunction(other) and other.__module__ == function.__module__]
 
 # %% ../../nbs/01_ground/01_runtime.ipynb #3ca40ca5
+def _package(thing):
+    "The package that a function or a class comes from; dataclasses make functions without a home."
+    return (thing.__module__ or "").partition(".")[0]
+
 def _inherited(function, parameter):
     "What is said of an argument elsewhere: where a method hands it on to, or by its own class."
     for other in _delegates(function):
         if comment := _comments(_head(other)).get(parameter.name): return comment
     kind = parameter.annotation
-    ours = inspect.isclass(kind) and kind.__module__.partition(".")[0] == function.__module__.partition(".")[0]
-    return _first_line(kind) if ours else ""
+    return _first_line(kind) if inspect.isclass(kind) and _package(kind) == _package(function) else ""
 
 # %% ../../nbs/01_ground/01_runtime.ipynb #e6a5bbb6
 def document(

@@ -130,13 +130,16 @@ class LeftSide(NamedTuple):
     def __str__(self): return f"{self.unknown}_{'t'*self.order}" if self.order else self.unknown
 
     @property
-    def term(self): # the derivative as a `Term`
+    def term(self):
+        "The derivative as a `Term`."
         return Term.of(Jet(self.unknown, "t"*self.order))
 
     @property
-    def key(self): # as mappings are keyed: an equation of first order by its unknown
+    def key(self):
+        "As mappings are keyed: an equation of first order by its unknown."
         return str(self) if self.order > 1 else self.unknown
 
+# %% ../../nbs/02_language/02_equations.ipynb #758fab4a
 def time_derivative(
     left: str, # "u", or "u_tt"
 ) -> str: # "u_t", or "u_tt"
@@ -154,6 +157,7 @@ _summand = re.compile(rf"""
 _scaled = re.compile(rf"(?P<term>.*\S) \s* (?P<how> (?<!\*)\*(?!\*) | /) \s* (?P<number> {_NUMBER}) \s*", re.VERBOSE)
 _LIKE_THIS = "write it like 'u_t = 0.1*u_xx - u*u_x'"
 
+# %% ../../nbs/02_language/02_equations.ipynb #9ccf09c7
 def _divided(size, number, summand):
     "A number divided by another one."
     if float(number): return size/float(number)
@@ -296,6 +300,7 @@ def _split_in_time(left, terms):
     if left.order == 2: return {left.unknown: {Term.of(Jet(rate)): 1.0}, rate: terms}
     raise ArgumentError("pde", f"is about '{left}'", "it can be about an unknown such as 'u', or about 'u_tt'")
 
+# %% ../../nbs/02_language/02_equations.ipynb #2328184d
 def first_order_in_time(
     equations: dict, # left-hand side → right-hand side
 ) -> dict: # unknown → right-hand side

@@ -34,7 +34,10 @@ class Jet(NamedTuple):
         "Of the derivative."
         return len(self.axes)
 
-    def slope(self, axis):
+    def slope(
+        self,
+        axis, # to differentiate along
+    ):
         "Its derivative: factors, and a number before them."
         return [Jet(self.unknown, "".join(sorted(self.axes + axis)))], 1
 
@@ -53,7 +56,10 @@ class Call(NamedTuple):
         "Of the derivative inside."
         return self.of.order
 
-    def slope(self, axis):
+    def slope(
+        self,
+        axis, # to differentiate along
+    ):
         "Its derivative: factors, and a number before them, by the chain rule."
         name, number = _slopes[self.function]
         inner, count = self.of.slope(axis)
@@ -93,11 +99,17 @@ class Product(tuple):
         "Of the highest derivative; -1 if there is no factor."
         return max((factor.order for factor, _ in self), default=-1)
 
-    def times(self, other):
+    def times(
+        self,
+        other, # product
+    ):
         "The product of two products."
         return Product.of(Counter(dict(self)) + Counter(dict(other)))
 
-    def differentiated(self, axis):
+    def differentiated(
+        self,
+        axis, # to differentiate along
+    ):
         "The product rule: products and how often each occurs."
         result = Counter()
         for factor, power in self:
@@ -152,7 +164,10 @@ def axes(self):
     return "".join(sorted(set(letters)))
 
 @patch_to(Term)
-def along(self, axis: str) -> int:
+def along(
+    self,
+    axis: str, # letter
+) -> int:
     "The order of the highest derivative along an axis."
     inner = max((factor.axes.count(axis) for factor, _ in self.product), default=0)
     return inner + self.outer.count(axis)

@@ -8,7 +8,7 @@ config = configparser.ConfigParser(delimiters=["="])
 config.read(pathlib.Path(__file__).with_name("settings.ini"), encoding="utf-8")
 settings = config["DEFAULT"]
 extras = {key.removesuffix("_requirements"): value.split() for key, value in settings.items() if key.endswith("_requirements")}
-by_hand = {"dedalus", "pysr", "peers"} # they need more than pip, MPI and FFTW or Julia; or have licences that each user has to accept, GPL or proprietary
+by_hand = {"dedalus", "pysr", "peers", "foreign"} # they need more than pip, MPI and FFTW or Julia; or have licences that each user has to accept, GPL or proprietary
 extras["all"] = sorted({requirement for name, group in extras.items() if name not in by_hand for requirement in group})
 
 setup(

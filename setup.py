@@ -7,9 +7,16 @@ from setuptools import find_packages, setup
 config = configparser.ConfigParser(delimiters=["="])
 config.read(pathlib.Path(__file__).with_name("settings.ini"), encoding="utf-8")
 settings = config["DEFAULT"]
-extras = {key.removesuffix("_requirements"): value.split() for key, value in settings.items() if key.endswith("_requirements")}
-by_hand = {"dedalus", "pysr", "peers", "foreign"} # they need more than pip, MPI and FFTW or Julia; or have licences that each user has to accept, GPL or proprietary
+groups = [key for key in settings if key.endswith("_requirements")]
+extras = {key.removesuffix("_requirements"): settings[key].split() for key in groups}
+# they need more than pip, MPI and FFTW or Julia; have licenses that each user has to accept, GPL or proprietary; or serve
+# a benchmark only
+by_hand = {"dedalus", "pysr", "peers", "foreign"}
 extras["all"] = sorted({requirement for name, group in extras.items() if name not in by_hand for requirement in group})
+entry_points = {
+    "console_scripts": settings["console_scripts"].split(),
+    "nbdev": [f"{settings['lib_name']}={settings['lib_path']}._modidx:d"],
+}
 
 setup(
     name=settings["lib_name"],
@@ -27,6 +34,6 @@ setup(
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,
-    entry_points={"console_scripts": settings["console_scripts"].split(), "nbdev": [f"{settings['lib_name']}={settings['lib_path']}._modidx:d"]},
+    entry_points=entry_points,
     zip_safe=False,
 )

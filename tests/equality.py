@@ -48,7 +48,7 @@ def vars_of(system):
         system.terms,
         system.target,
         system.n_eff,
-        system._rows,
+        system.kept and (system.X, system.y),
         system.dependent,
         system.unit,
         system.scale,

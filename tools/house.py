@@ -89,7 +89,7 @@ def mentioned(code):
 
 def forget():
     "Look at the files again."
-    for known in (rooms, tree, notebook, needs, short_paths): known.cache_clear()
+    for known in (rooms, tree, notebook, needs, short_paths, private_of_package): known.cache_clear()
 
 
 def behind(named):
@@ -152,10 +152,79 @@ def beside():
 
 
 def wide():
-    "Lines of more than 120 columns, in tests, tools and benchmarks too."
-    for place, path in (rooms() | beside()).items():
+    "Lines of more than 120 columns, in tests, tools, benchmarks and setup.py too."
+    for place, path in (rooms() | beside() | {"setup.py": ROOT / "setup.py"}).items():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if len(line) > 120 and not line.startswith("__all__"): yield f"{place}:{number} ({len(line)})"
+
+
+UNTESTED = { # rooms that have no tests of their own, and why
+    "ubic": "tests/project/test_house.py looks at the front door",
+    "ubic.bayes": "four names of its rooms",
+}
+
+
+def tests_of_rooms():
+    "Rooms without tests of their own name, and tests that have the name of no room."
+    named = {room.rpartition(".")[2]: room for room in rooms() if room not in UNTESTED}
+    tested = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "modules").glob("test_*.py")}
+    yield from (f"{named[name]} has no tests/modules/test_{name}.py" for name in sorted(set(named) - tested))
+    yield from (f"tests/modules/test_{name}.py has no room" for name in sorted(tested - set(named)))
+
+
+def is_ours(name): return private(name) and not name.endswith("_") # `_repr_html_` and the like belong to notebooks
+
+
+@cache
+def private_of_package():
+    "All private names that the package gives to functions, classes, values and attributes."
+    names = set()
+    for room in rooms():
+        for node in ast.walk(tree(room)):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)): names.add(node.name)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store): names.add(node.id)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store): names.add(node.attr)
+    return set(filter(is_ours, names))
+
+
+def held_by(code):
+    "Private names of the package that a test takes, reads off something else than itself, or replaces."
+    for node in ast.walk(code):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "ubic":
+            yield from ((node.lineno, name.name) for name in node.names if is_ours(name.name))
+        if isinstance(node, ast.Attribute) and node.attr in private_of_package():
+            if getattr(node.value, "id", None) not in ("self", "cls"): yield node.lineno, node.attr
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "getattr", "delattr", "hasattr")):
+            words = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            last = [word.rpartition(".")[2] for word in words]
+            yield from ((node.lineno, word) for word in last if word in private_of_package())
+
+
+def private_in_tests():
+    "Private names of the package that tests hold on to."
+    for place, path in beside().items():
+        if not place.startswith("tests/"): continue
+        for line, name in held_by(ast.parse(path.read_text(encoding="utf-8"))): yield f"{place}:{line} {name}"
+
+
+CLOCKS = re.compile(r"\b(perf_counter|process_time|monotonic|time\.time)\(")
+
+
+def timed():
+    "Assertions about time, which a busy machine breaks."
+    for place, path in beside().items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Assert) and CLOCKS.search(ast.unparse(node)): yield f"{place}:{node.lineno}"
+
+
+def entangled():
+    "Conditional expressions inside others, and statements that are a tuple, a conditional expression, or an `or`."
+    for place, path in (rooms() | beside()).items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            inside = [one for one in ast.walk(node) if isinstance(one, ast.IfExp)]
+            if isinstance(node, ast.IfExp) and len(inside) > 1: yield f"{place}:{node.lineno} nested"
+            if isinstance(node, ast.Expr) and isinstance(node.value, (ast.Tuple, ast.IfExp, ast.BoolOp)):
+                yield f"{place}:{node.lineno} statement"
 
 
 def functions():
@@ -181,7 +250,10 @@ def unexplained():
         if private(node.name) and not told: yield f"{room}:{node.lineno} {node.name}"
 
 
-RULES = (private_names, private_attributes, against_the_order, attached, wide, long_signatures, unexplained)
+RULES = (
+    private_names, private_attributes, against_the_order, attached, wide, long_signatures, unexplained,
+    tests_of_rooms, private_in_tests, timed, entangled,
+)
 
 
 if __name__ == "__main__":

@@ -468,3 +468,42 @@ def test_a_reader_that_leaves_early_costs_no_file(tmp_path):
     done.stdout.close()
     assert "Traceback" not in done.stderr.read() and done.wait(timeout=300) == 0
     assert all(place.stat().st_size > 0 for place in places.values())
+
+
+def test_command_line_broken_file(tmp_path, capsys):
+    (tmp_path/"short.npz").write_bytes(b"PK")
+    assert main(["discover", str(tmp_path/"short.npz")]) == 2 and "cannot be read" in capsys.readouterr().err
+
+
+def run_program(*arguments):
+    program = "import sys; from ubic.cli import main; sys.exit(main())"
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=300)
+
+
+def test_command_line_discovers_and_writes(tmp_path):
+    figure, page = tmp_path/"a"/"burgers.png", tmp_path/"burgers.html"
+    places = "--figure", str(figure), "--report", str(page)
+    done = run_program("discover", "burgers", "--noise", "30", "--seed", "0", *places)
+    assert done.returncode == 0 and "u_xx" in done.stdout and "±" in done.stdout
+    assert figure.stat().st_size > 10_000 and page.read_text().startswith("<!doctype html>")
+
+
+def test_command_line_json_and_files(tmp_path, capsys):
+    assert main(["data", "burgers", "--out", str(tmp_path/"mine.npz")]) == 0
+    capsys.readouterr()
+    assert main(["discover", str(tmp_path/"mine.npz"), "--noise", "10", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["u"]["terms"] == ["u_xx", "u*u_x"]
+
+
+@pytest.mark.parametrize("arguments", [
+    ["discover", "nowhere.nc"], ["data", "heat"], ["discover", "burgers", "--target", "v"],
+    ["discover", "burgers", "--report", "x.txt"], ["discover", "burgers", "--recipe", "heat"],
+])
+def test_command_line_mistakes_end_in_a_sentence(arguments, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert error.startswith("ubic: ") and error.endswith(".")
+
+
+def test_command_line_help():
+    assert "discover" in run_program("--help").stdout and run_program().returncode == 2

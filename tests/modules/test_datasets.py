@@ -6,15 +6,14 @@ import os
 import subprocess
 import sys
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import xarray as xr
 
 from ubic import datasets
-from ubic.cylinder import Channel, velocity_factors, wake
-from ubic.field import UbicWarning, check_field, space_dims, spacing, true_pde
+from ubic.field import check_field, space_dims, spacing, true_pde
+from ubic.ground.checks import UbicWarning
 from ubic.ground.storage import fingerprint
 from ubic.spectral import simulate_frames
 from ubic.terms import evaluate, parse_term
@@ -159,15 +158,6 @@ def test_no_cache_writes_nothing(folder):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("variable, expected", [
-    ("UBIC_CACHE", "."), ("XDG_CACHE_HOME", "ubic"), ("HOME", ".cache/ubic"),
-])
-def test_folder_follows_the_environment(variable, expected, tmp_path, monkeypatch):
-    for name in ("UBIC_CACHE", "XDG_CACHE_HOME"): monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv(variable, str(tmp_path))
-    assert datasets.cache_folder() == tmp_path/expected
-
-
 def cut(path): path.write_bytes(path.read_bytes()[:-2000])
 def empty(path): path.write_bytes(b"")
 def garbage(path): path.write_bytes(b"not an archive"*100)
@@ -288,57 +278,28 @@ def test_large_field_from_the_cache_and_without_one(folder, large, monkeypatch):
     assert caught[0].filename == __file__
 
 
-CHANNEL = Channel(length=8, height=4, points=(64, 32), step=0.04, radius=0.4, edge=0.2, upstream=2.0)
-
-
-def test_wake_frames():
-    x, y = np.linspace(1, 4, 7), np.linspace(-1, 1, 5)
-    frames = list(wake([(CHANNEL, 0.4), (replace(CHANNEL, points=(96, 48)), 0.2)], x, y, 3, 0.2))
-    assert len(frames) == 3 and all(frame.shape == (3, 7, 5) and np.isfinite(frame).all() for frame in frames)
-    along, across = CHANNEL.waves
-    _, u, v = velocity_factors(CHANNEL)
-    assert np.abs(along*u + across*v).max() < 1e-13
-
-
-@pytest.mark.parametrize("change, message", [
-    ({"step": 0.1}, "`step`"), ({"brake": 0}, "`brake`"),
-    ({"points": (64, 4)}, "`points`"), ({"edge": "thin"}, "`edge`"),
-])
-def test_impossible_channels(change, message):
-    with pytest.raises((ValueError, TypeError), match=message): replace(CHANNEL, **change)
-
-
-@pytest.mark.parametrize("frames, interval, message", [
-    (0, 0.2, "`frames`"), (2, 0.05, "`interval`"), (2, -0.2, "`interval`"),
-])
-def test_impossible_records(frames, interval, message):
-    made = wake([(CHANNEL, 0.2)], np.ones(3), np.ones(3), frames, interval)
-    with pytest.raises(ValueError, match=message): next(made)
-
-
 MEASURE = """
-import resource, sys, time
+import resource, sys
 from ubic import datasets
-begin = time.process_time()
 getattr(datasets, sys.argv[1])()
 unit = 1 if sys.platform == "darwin" else 1024
-print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*unit)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*unit)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, seconds, shape", [
-    ("navier_stokes", 300, (325, 170, 151)),
-    ("reaction_diffusion", 90, (256, 256, 201)),
-    ("gray_scott", 150, (128, 128, 128, 100)),
+@pytest.mark.parametrize("name, shape", [
+    ("navier_stokes", (325, 170, 151)), ("reaction_diffusion", (256, 256, 201)), ("gray_scott", (128, 128, 128, 100)),
 ])
-def test_paper_size(name, seconds, shape, folder):
+def test_paper_size(name, shape, folder):
+    written = set()
     for _ in range(2): # made, then read
         quiet = os.environ | {"TQDM_DISABLE": "1", "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-c", MEASURE, name]
         done = subprocess.run(command, capture_output=True, text=True, check=True, env=quiet)
-        took, peak = map(float, done.stdout.split())
-        assert took < seconds and peak < 4e9
+        assert float(done.stdout) < 4e9
+        written |= {(path.name, path.stat().st_mtime_ns) for path in folder.iterdir()}
+    assert len(written) == 1
     field = getattr(datasets, name)()
     assert field.u.shape == shape and field.u.dtype == (np.float32 if name == "gray_scott" else np.float64)
     frames = np.linspace(10, shape[-1] - 3, 8 if len(shape) == 3 else 3).astype(int)

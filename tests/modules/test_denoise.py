@@ -1,167 +1,18 @@
-"""Denoising against published arrays and reference implementations, and what it must refuse."""
-import warnings
-
+"Filters against published arrays and their definitions, along lines and in planes, and what they must refuse."
 import numpy as np
 import pytest
-import xarray as xr
-from hypothesis import given, settings, strategies as st
-from sklearn.linear_model import orthogonal_mp_gram
+from scipy.ndimage import correlate
+from scipy.signal import convolve2d
 
-from ubic.denoise import (
-    Patches, code_signals, dct_dictionary, ksvd, learn_dictionary, noise_level, omp_code, renew_atoms, savgol, svd,
-)
-
-
-def published_noisy(folder, name, percent=30):
-    "Clean and noisy field as in the paper, by the legacy generator, seed 0."
-    with np.load(folder / f"{name}_clean.npz") as file: u, x, t = file["u"], file["x"], file["t"]
-    noise = percent / 100 * u.std() * np.random.RandomState(0).randn(*u.shape)
-    return u, xr.Dataset({"u": (("x", "t"), u + noise)}, {"x": x, "t": t}, {"title": name})
-
-
-def published_denoised(folder, name):
-    with np.load(folder / f"{name}_denoised_authors.npz") as file: return file["u"]
-
-
-def relative_error(ds, u): return np.linalg.norm(ds.u.values - u) / np.linalg.norm(u)
-
-
-def toy(nx=60, nt=40, noise=0.3, seed=0):
-    x, t = np.linspace(0, 2 * np.pi, nx, endpoint=False), np.linspace(0, 3, nt)
-    u = np.sin(x[:, None] - t) + 0.5 * np.sin(2 * x)[:, None] * np.cos(t)
-    u = u + noise * np.random.default_rng(seed).standard_normal(u.shape)
-    return xr.Dataset({"u": (("x", "t"), u)}, {"x": x, "t": t}, {"title": "toy"})
-
-
-def test_published_burgers_array(reference):
-    _, noisy = published_noisy(reference, "burgers")
-    ours = ksvd(noisy, patch=8, atoms=32, rho=0.05, sparsity=1, transform_sparsity=6, iterations=100, training=None)
-    assert np.abs(ours.u.values - published_denoised(reference, "burgers")).max() < 1e-5
+from denoising import published_denoised, published_noisy, toy
+from libraries import white_noise
+from ubic.denoise import ksvd, plane_kernel, savgol, savgol2d, svd
+from ubic.field import as_field
 
 
 def test_published_kdv_array_is_a_savgol_filter(reference):
     _, noisy = published_noisy(reference, "kdv")
     assert np.abs(savgol(noisy, 33, 2, "x").u.values - published_denoised(reference, "kdv")).max() < 1e-12
-
-
-@pytest.mark.slow
-def test_published_ks_array(reference):
-    _, noisy = published_noisy(reference, "ks")
-    ours = ksvd(noisy, patch=25, atoms=32, rho=0.01, transform_sparsity=32, iterations=100, training=None)
-    assert np.abs(ours.u.values - published_denoised(reference, "ks")).max() < 1e-5
-
-
-@pytest.mark.slow
-def test_real_ksvd_on_kdv(reference):
-    u, noisy = published_noisy(reference, "kdv")
-    ours = ksvd(noisy, patch=25, atoms=32, transform_sparsity=32, iterations=100, training=None)
-    assert ((ours.u.values - u)**2).mean() <= 0.0009
-
-
-@pytest.mark.parametrize("name", ["burgers", "kdv", "ks"])
-def test_defaults_beat_the_published_arrays(reference, name):
-    u, noisy = published_noisy(reference, name)
-    published = np.linalg.norm(published_denoised(reference, name) - u) / np.linalg.norm(u)
-    assert relative_error(ksvd(noisy), u) < 0.8 * published
-
-
-@pytest.mark.parametrize("name", ["burgers", "kdv", "ks"])
-@pytest.mark.parametrize("percent", [1, 10, 100])
-def test_noise_level(reference, name, percent):
-    u, noisy = published_noisy(reference, name, percent)
-    assert noise_level(noisy)["u"] == pytest.approx(percent / 100 * u.std(), rel=0.02)
-
-
-@pytest.mark.parametrize("sparsity", [1, 3, 10])
-def test_codes_equal_scikit_learn(sparsity):
-    rng = np.random.default_rng(sparsity)
-    dictionary = rng.standard_normal((25, 40))
-    dictionary /= np.linalg.norm(dictionary, axis=0)
-    random = rng.standard_normal((60, 25))
-    of_two_atoms = rng.standard_normal((20, 2)) @ dictionary[:, :2].T
-    signals = np.vstack([random, of_two_atoms, np.zeros((1, 25))])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        reference = orthogonal_mp_gram(dictionary.T @ dictionary, dictionary.T @ signals.T, n_nonzero_coefs=sparsity).T
-    assert np.allclose(omp_code(dictionary, signals, sparsity), reference, atol=1e-10)
-
-
-def test_pursuit_over_all_atoms_is_least_squares():
-    rng = np.random.default_rng(0)
-    dictionary = rng.standard_normal((30, 8))
-    dictionary[:, 7] = dictionary[:, 2] - dictionary[:, 5]
-    signals = rng.standard_normal((40, 30))
-    projected = (dictionary @ np.linalg.lstsq(dictionary, signals.T, rcond=None)[0]).T
-    assert np.allclose(omp_code(dictionary, signals, 8) @ dictionary.T, projected, atol=1e-8)
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.floats(1e-8, 1e8))
-def test_codes_do_not_depend_on_the_unit(seed, unit):
-    rng = np.random.default_rng(seed)
-    dictionary = rng.standard_normal((9, 12))
-    signals = rng.standard_normal((5, 9))
-    scaled, codes = omp_code(dictionary, unit * signals, 4), omp_code(dictionary, signals, 4)
-    assert np.allclose(scaled, unit * codes, rtol=1e-6, atol=1e-9 * unit)
-
-
-@pytest.mark.parametrize("rho", [0.0, 0.3])
-def test_objective_never_rises_with_one_atom(rho):
-    signals = Patches(toy().u.values, 6)[:]
-    def objective(dictionary):
-        codes, residuals = code_signals(signals, dictionary, rho, 1)
-        return (residuals**2).sum() + rho * (codes**2).sum()
-    values = [objective(learn_dictionary(signals, 16, rho, sparsity=1, iterations=n)) for n in range(8)]
-    assert np.all(np.diff(values) <= 1e-9 * values[0])
-
-
-@pytest.mark.parametrize("rho", [0.0, 0.3])
-def test_renewing_atoms_never_raises_the_objective(rho):
-    signals = Patches(toy().u.values, 6)[:]
-    dictionary = dct_dictionary(36, 16)
-    for _ in range(4):
-        codes, residuals = code_signals(signals, dictionary, rho, 3)
-        before = (residuals**2).sum() + rho * (codes**2).sum()
-        renew_atoms(dictionary, codes, residuals, rho)
-        assert (residuals**2).sum() + rho * (codes**2).sum() <= before * (1 + 1e-12)
-        assert np.allclose(residuals, signals - codes @ dictionary.T)
-
-
-@pytest.mark.parametrize("sparsity, patch", [(1, 6), (3, 6), (1, 14), (2, 14)])
-def test_atoms_have_unit_norm(sparsity, patch):
-    signals = Patches(toy().u.values, patch)
-    dictionary = learn_dictionary(signals, 12, sparsity=sparsity, iterations=4)
-    assert np.allclose(np.linalg.norm(dictionary, axis=0), 1)
-    assert np.allclose(dictionary, learn_dictionary(signals[:], 12, sparsity=sparsity, iterations=4))
-
-
-def test_general_sparsity_agrees_with_the_special_case():
-    signals = Patches(toy().u.values, 6)[:]
-    special = learn_dictionary(signals, 8, sparsity=1, iterations=3)
-    general = dct_dictionary(36, 8)
-    for _ in range(3): renew_atoms(general, *code_signals(signals, general, 0.2, 1), 0.2)
-    used = np.abs((special * general).sum(axis=0))
-    assert np.allclose(used, 1, atol=1e-8)
-
-
-def test_same_dictionary_as_dictlearn():
-    peer = pytest.importorskip("dictlearn")
-    signals = Patches(toy().u.values, 5)[:]
-    for sparsity in (1, 2):
-        ours = learn_dictionary(signals, 10, rho=0.0, sparsity=sparsity, iterations=3)
-        how = dict(fit_algorithm="ksvd", n_nonzero_coefs=sparsity, max_iter=3, replace_unused_atoms="no")
-        learner = peer.DictionaryLearning(10, dict_init=dct_dictionary(25, 10).T, **how)
-        theirs = learner.fit(signals).components_.T
-        assert np.allclose(np.abs((ours * theirs).sum(axis=0)), 1, atol=1e-8)
-
-
-def test_patches_match_their_definition_and_rebuild():
-    u = np.random.default_rng(0).standard_normal((9, 7))
-    patches = Patches(u, 3)
-    windows = np.lib.stride_tricks.sliding_window_view(u, (3, 3)).reshape(-1, 9)
-    assert np.allclose(patches[:], windows - windows.mean(axis=1, keepdims=True)) and len(patches) == len(windows)
-    assert np.allclose(patches[np.array([5, 2])], patches[:][[5, 2]])
-    assert np.allclose(patches.rebuild(lambda rows: rows), u)
 
 
 def test_every_unknown_is_denoised_and_attributes_kept():
@@ -179,14 +30,88 @@ def test_axes_in_another_order_are_accepted():
     assert np.allclose(savgol(toy().transpose("t", "x"), 7).u, savgol(toy(), 7).u)
 
 
-def test_result_is_repeatable_and_follows_the_unit():
-    first, again, scaled = ksvd(toy(), seed=3), ksvd(toy(), seed=3), ksvd(toy() * 1e-6, seed=3)
-    assert np.array_equal(first.u, again.u)
-    assert np.allclose(scaled.u, 1e-6 * first.u, atol=1e-9 * 1e-6)
+# --- Savitzky–Golay in planes -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("window, order", [(3, 2), (7, 2), (9, 2), (7, 5), (5, 0), (5, 3)])
+def test_filter_is_a_convolution_of_every_frame(window, order):
+    field, kernel = white_noise((31, 40, 7), "xyt"), plane_kernel(window, order)
+    ours = savgol2d(field, window, order)
+    for name in "uv":
+        for t in range(7):
+            frame, found = field[name].values[..., t], ours[name].values[..., t]
+            convolved = convolve2d(frame, kernel, mode="same", boundary="symm")
+            np.testing.assert_allclose(found, convolved, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(found, correlate(frame, kernel, mode="reflect"), rtol=0, atol=1e-12)
 
 
-def test_flat_regions_and_small_fields():
-    ds = toy(noise=0.0)
-    ds.u[:25] = 0.0
-    assert np.isfinite(ksvd(ds).u).all() and np.isfinite(ksvd(ds, sparsity=2).u).all()
-    assert np.isfinite(ksvd(toy(8, 8)).u).all() and np.isfinite(ksvd(toy(16, 9), atoms=1).u).all()
+@pytest.mark.parametrize("dims", [("x", "y"), ("x", "z"), ("z", "y")])
+def test_filter_goes_through_all_planes(dims):
+    field = white_noise((11, 12, 13, 6), "xyzt", "u")
+    axes = ["xyzt".index(dim) for dim in dims]
+    kernel = np.expand_dims(plane_kernel(5), [axis for axis in range(4) if axis not in axes])
+    correlated = correlate(field.u.values, kernel, mode="reflect")
+    np.testing.assert_allclose(savgol2d(field, 5, dims=dims).u.values, correlated, rtol=0, atol=1e-12)
+
+
+def test_frames_longer_than_a_stretch():
+    field = white_noise((9, 8, 300), "xyt", "u")
+    correlated = correlate(field.u.values, plane_kernel(5)[..., None], mode="reflect")
+    np.testing.assert_allclose(savgol2d(field, 5).u.values, correlated, rtol=0, atol=1e-12)
+
+
+def test_polynomials_pass_inside():
+    i, j = np.arange(20.0)[:, None, None], np.arange(21.0)[None, :, None]
+    values = (1 + i - 2*j + i*j + i**2 - j**2)*(1 + np.arange(6.0))
+    field = as_field(values, dims=("x", "y", "t"), x=np.arange(20.0), y=np.arange(21.0), t=np.arange(6.0))
+    np.testing.assert_allclose(savgol2d(field, 7).u[3:-3, 3:-3], field.u[3:-3, 3:-3], rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape, order, window", [
+    ((325, 170), 2, 9), ((256, 256), 2, 7), ((128, 128), 2, 3), ((40, 40), 2, 3), ((40, 40), 3, 5), ((40, 40), 5, 7),
+])
+def test_default_window(shape, order, window):
+    assert f"window={window}," in savgol2d(white_noise((*shape, 5), "xyt", "u"), order=order).attrs["denoised"]
+
+
+def test_single_precision_stays():
+    field = white_noise((20, 20, 6), "xyt", dtype=np.float32)
+    assert savgol2d(field).u.dtype == svd(field, 2).u.dtype == np.float32
+
+
+@pytest.mark.parametrize("options, found", [
+    ({"window": 4}, "`window` is 4"), ({"window": 3, "order": 5}, "`window`"), ({"window": 33}, "`window`"),
+    ({"window": 5.5}, "`window`"), ({"order": -1}, "`order`"), ({"dims": ("x", "z")}, "`dims` has 'z'"),
+    ({"dims": ("x", "x")}, "`dims`"), ({"dims": "xy"}, "`dims`"),
+])
+def test_filter_refuses(options, found):
+    with pytest.raises((ValueError, TypeError), match=found): savgol2d(white_noise((20, 30, 6), "xyt"), **options)
+
+
+# --- truncated SVD ----------------------------------------------------------------------------------------------------
+
+def truncated(u, rank):
+    left, values, right = np.linalg.svd(u.reshape(-1, u.shape[-1]), full_matrices=False)
+    return ((left[:, :rank]*values[:rank]) @ right[:rank]).reshape(u.shape)
+
+
+@pytest.mark.parametrize("shape, dims", [((30, 20, 15), "xyt"), ((8, 9, 10, 12), "xyzt"), ((12, 40), "xt")])
+def test_rank_for_each_unknown(shape, dims):
+    field = white_noise(shape, dims, "uvw")
+    ours = svd(field, {"w": 7, "u": 3, "v": 1})
+    for name, rank in {"u": 3, "v": 1, "w": 7}.items():
+        np.testing.assert_allclose(ours[name], truncated(field[name].values, rank), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("last", [1e-3, 1e-5, 1e-9, 1e-12]) # the latter two are beyond the reach of the Gram matrix
+def test_small_singular_values(last):
+    rng = np.random.default_rng(0)
+    left, right = np.linalg.qr(rng.standard_normal((400, 8)))[0], np.linalg.qr(rng.standard_normal((20, 8)))[0]
+    matrix = (left*np.r_[np.geomspace(1, last, 5), np.geomspace(last/10, last/100, 3)]) @ right.T
+    points = np.arange(20.0)
+    field = as_field(matrix.reshape(20, 20, 20), dims=("x", "y", "t"), x=points, y=points, t=points)
+    np.testing.assert_allclose(svd(field, 5).u, truncated(matrix, 5).reshape(20, 20, 20), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("rank", [0, 16, 2.5, {"u": 3}, {"u": 3, "v": 3, "w": 3}, {"u": 3, "v": 16}, {}])
+def test_svd_refuses(rank):
+    with pytest.raises((ValueError, TypeError), match="`rank`"): svd(white_noise((30, 20, 15), "xyt"), rank)

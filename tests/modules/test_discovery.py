@@ -1,4 +1,7 @@
-"""Settings of a discovery: they stay with the result, go into its file, and are used by whoever goes on with it."""
+"""Settings of a discovery: they stay with the result, go into its file, and are used by whoever goes on with it.
+
+Also the noise that it tells.
+"""
 import functools
 import json
 import warnings
@@ -9,12 +12,17 @@ import numpy as np
 import pytest
 
 import ubic
-from ubic.field import UbicWarning
+from ubic.cli import main
+from ubic.denoise import noise_level
+from ubic.field import as_field
+from ubic.ground.checks import UbicWarning
 from ubic.ground.storage import RESULT_MEMBER
+from ubic.pipeline import Discovery
 from ubic.report import to_html
 from ubic.trial.discovery import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+
 WIDTHS = {"x": 1.2, "t": 0.8}
 
 
@@ -146,3 +154,55 @@ def test_a_width_along_one_axis_is_scaled_with_the_others(noisy, monkeypatch):
     how = {"seeds": 0, "tau0s": [], "windows": [1.2], "solvers": [], "workers": 1}
     ubic.stability(noisy, **how, derivative_order=2, half_width={"x": 1.2})
     assert asked[1]["half_width"]["x"] == pytest.approx(1.44) and set(asked[1]["half_width"]) == {"x", "t"}
+
+
+def test_result_shows_itself():
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
+    page = found._repr_html_()
+    assert "u_{xx}" in page and "<table" in page and page.count("<img") == page.count("<figcaption>") == 1
+    assert str(found).startswith("u_t = ")
+    assert found.plot()[-1].get_xlabel().startswith("support size")
+
+
+def test_noise_is_measured_and_told():
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0))
+    assert found.noise["u"] == pytest.approx(30, rel=0.05)
+    assert "Noise measured: " in repr(found) and "Noise measured: " in found._repr_html_()
+
+
+@pytest.mark.parametrize("percent", [10, 30, 100])
+def test_measured_noise_is_counted_as_it_was_added(percent):
+    "In percent of the clean field: the variance of the noise is taken out of that of the data."
+    z, s = np.linspace(0, 6, 300), np.linspace(0, 5, 200)
+    wave = as_field(np.sin(z[:, None] - s), x=z, t=s)
+    noisy = ubic.add_noise(wave, percent, seed=0)
+    level = noise_level(noisy)["u"]
+    measured = Discovery({}, noisy, noisy).noise["u"]
+    assert measured == pytest.approx(100*level/np.sqrt(float(noisy.u.var()) - level**2))
+    assert measured == pytest.approx(percent, rel=0.1)
+
+
+def test_white_noise_is_told_in_words(tmp_path, monkeypatch, capsys):
+    "Nothing is left of its variance, so no percentage is printed, on no road."
+    monkeypatch.chdir(tmp_path)
+    white = as_field(np.random.default_rng(1).standard_normal((64, 50)), x=np.arange(64.0), t=np.arange(50.0))
+    found = ubic.discover(white, derivative_order=1, max_size=2)
+    assert found.noise == {"u": np.inf} and found.noise_text == "1000 % or more of u"
+    for told in (repr(found), found._repr_html_()): assert "Noise measured: 1000 % or more of u." in told
+    assert ">1000 % or more of u<" in to_html(found)
+    ubic.save_field(white, "white.npz")
+    options = ["discover", "white.npz", "--derivative-order", "1", "--max-size", "2"]
+    assert main(options) == 0 and "Noise measured: 1000 % or more of u." in capsys.readouterr().out
+    assert main([*options, "--json"]) == 0 and json.loads(capsys.readouterr().out)["u"]["noise_percent"] is None
+
+
+@pytest.mark.parametrize("level, variance, words", [
+    (0, 25, "0 %"), (3, 25, "75 %"), (4, 25, "133 %"),
+    (1, 1.0001, "1000 % or more"), (1, 1, "1000 % or more"), (1, 0.9, "1000 % or more"),
+])
+def test_percentage_of_noise_by_hand(level, variance, words, monkeypatch):
+    "Noise of level 3 on data of variance 25: the clean field has the variance 25 - 9 = 16, and 3 is 75 % of 4."
+    wave = np.sin(np.arange(40.0)[:, None] - np.arange(30.0))
+    field = as_field(wave*np.sqrt(variance/wave.var()), x=np.arange(40.0), t=np.arange(30.0))
+    monkeypatch.setattr("ubic.trial.discovery.noise_level", lambda field: {"u": level})
+    assert Discovery({}, field, field).noise_text == f"{words} of u"

@@ -1,5 +1,4 @@
-"""Libraries against PySINDy, findiff, exact integrals and exact solutions."""
-import time
+"Libraries against PySINDy, exact integrals and exact solutions."
 import warnings
 
 import numpy as np
@@ -7,17 +6,19 @@ import pytest
 import xarray as xr
 from numpy.polynomial import Polynomial
 
+import ubic
+import ubic.library as library
+from libraries import noisy, white_noise
+from standing import standing, t
 from ubic import datasets
 from ubic.criterion import select
-from ubic.field import add_noise, as_field, true_pde
-from ubic.library import automatic_box, bump, difference, strong, weak
+from ubic.field import as_field, true_pde
+from ubic.library import strong, weak
 from ubic.subsets import best_subsets
-from ubic.terms import by_parts, candidates, is_exact_derivative, parse_term, to_sympy
+from ubic.terms import candidates, parse_term
+from ubic.weakform import rows as rows_room
 
-
-@pytest.fixture(scope="module")
-def noisy():
-    return {name: add_noise(getattr(datasets, name)(), 30, seed=0) for name in ("burgers", "kdv")}
+pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
 
 # --- PySINDy ----------------------------------------------------------------------------------------------------------
@@ -51,30 +52,6 @@ def test_pysindy_form_is_pysindy(noisy, name, derivative_order, p):
     assert np.abs(ours.y - y).max() <= 1e-8*np.abs(y).max()
 
 
-# --- findiff ----------------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("d", [1, 2])
-@pytest.mark.parametrize("axis", [0, 1])
-def test_differences_are_those_of_findiff(d, axis):
-    findiff = pytest.importorskip("findiff", reason="findiff is not installed; it comes with the extra ubic[dev]")
-    u = np.random.default_rng(d).standard_normal((15, 12))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = findiff.FinDiff(axis, 0.3, d, acc=4)(u)
-    ours = difference(u, 0.3, d, axis, accuracy=4)
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-11*np.abs(theirs).max())
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 4])
-@pytest.mark.parametrize("accuracy", [2, 4, 6])
-def test_differences_are_exact_for_polynomials(d, accuracy):
-    x = np.linspace(-1, 1, 21)
-    u = Polynomial(np.random.default_rng(0).standard_normal(d + accuracy)) # degree d + accuracy - 1
-    exact = u.deriv(d)(x)
-    ours = difference(u(x), 0.1, d, accuracy=accuracy)
-    np.testing.assert_allclose(ours, exact, rtol=0, atol=1e-8*np.abs(exact).max())
-
-
 # --- exact integrals --------------------------------------------------------------------------------------------------
 
 space, clock = Polynomial([2, 0.5, 1]), Polynomial([1, 0.3])
@@ -84,7 +61,8 @@ def separable(term):
     "The term of u = space(x)·clock(t), as one polynomial in x and one in t."
     degree = sum(power for _, power in term.powers)
     F, G = space**degree, clock**degree
-    return (F*space.deriv(term.order) if term.order else F*space, G*clock) if term.derivative else (F, G)
+    if not term.derivative: return F, G
+    return F*space.deriv(term.order), G*clock
 
 
 def integral(P, order, center, half):
@@ -167,52 +145,6 @@ def test_pysindy_features_of_a_bilinear_field_are_its_integrals():
     np.testing.assert_allclose(system.y, exact(F, G.deriv()), rtol=1e-9)
 
 
-def test_bump_derivatives_agree_with_differences():
-    z = np.linspace(-1, 1, 2001)
-    for d in (1, 2, 3):
-        differences = difference(bump(z, 5, d - 1), z[1] - z[0], accuracy=6)
-        np.testing.assert_allclose(bump(z, 5, d), differences, rtol=0, atol=1e-7)
-
-
-# --- integration by parts ---------------------------------------------------------------------------------------------
-
-every_term = [*candidates(("u",), "x", 3, derivative_order=5), *candidates(("u", "v"), "xy", 2, derivative_order=3)]
-
-
-def test_by_parts_is_an_identity():
-    import sympy
-    axes = dict(zip("xyt", sympy.symbols("x y t")))
-    def jet(name, letters):
-        value = sympy.Function(name)(*axes.values())
-        return sympy.Derivative(value, *(axes[a] for a in letters)) if letters else value
-    for term in dict.fromkeys(every_term):
-        total = sympy.Integer(0)
-        for (moved, monomial), factor in by_parts(term).items():
-            inner = sympy.Mul(*(jet(*one)**power for one, power in monomial))
-            total += sympy.nsimplify(factor, rational=True)*(inner.diff(*(axes[a] for a in moved)) if moved else inner)
-        assert sympy.expand(total.doit() - to_sympy(term, "xyt").doit()) == 0, term
-
-
-def test_by_parts_keeps_the_number_of_derivatives_and_of_factors():
-    for term in every_term:
-        for moved, monomial in by_parts(term):
-            assert sum(len(letters)*power for (_, letters), power in monomial) + len(moved) == term.order, term
-            factors = sum(power for _, power in term.powers) + bool(term.derivative)
-            assert sum(power for _, power in monomial) == factors, term
-
-
-def test_by_parts_leaves_at_most_half_of_the_derivatives_of_one_unknown_on_a_factor():
-    for term in candidates(("u",), "x", 3, derivative_order=5):
-        for _, monomial in by_parts(term):
-            assert max((len(letters) for (_, letters), _ in monomial), default=0) <= term.order//2, term
-
-
-@pytest.mark.parametrize("text, exact", [
-    ("u*u_x", True), ("u^2*u_x", True), ("u_xxx", True), ("u^2", True), ("v*u_x", False), ("u*u_xx", False),
-])
-def test_exact_derivatives(text, exact): assert is_exact_derivative(parse_term(text)) is exact
-
-
 # --- what a derivative must not see -----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("form", ["conservative", "pysindy"])
@@ -231,60 +163,6 @@ def test_clean_fields_give_their_own_equation(name, derivative_order):
     truth = true_pde(field)["u"]
     assert set(found) == set(truth)
     np.testing.assert_allclose([found[term] for term in truth], list(truth.values()), rtol=1e-3)
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
-
-@pytest.mark.parametrize("options", [
-    {}, {"rows": 200}, {"rows": 20}, {"form": "pysindy", "rows": 200}, {"form": "pysindy", "rows": 20},
-    {"half_width": {"x": 1.0, "t": 0.8}}, {"form": "pysindy", "half_width": {"x": 3.9, "t": 2.4}, "rows": 500},
-])
-def test_independent_rows_are_positive_and_at_most_the_rows(noisy, options):
-    system = weak(noisy["burgers"], **options)
-    assert 0 < system.n_eff <= system.n
-    assert options.get("rows") in (None, system.n)
-
-
-def test_narrower_boxes_are_more_independent(noisy):
-    wide, narrow = (weak(noisy["burgers"], half_width={"x": half, "t": half}).n_eff for half in (2.0, 1.0))
-    assert narrow > 2*wide
-
-
-def test_independent_rows_are_boxes_over_the_width_of_their_weight():
-    "Along each axis: centers with room for a box, over √(2π) deviations of the weight, half-width/√(2·order + 3)."
-    x, t = np.arange(100.0), np.arange(80.0)
-    field = as_field(np.random.default_rng(0).standard_normal((100, 80)), x=x, t=t)
-    system = weak(field, terms=["u", "u_x"], half_width={"x": 10.0, "t": 8.0}, order={"x": 4, "t": 3})
-    along_x, along_t = (100 - 20)*np.sqrt(11)/10, (80 - 16)*np.sqrt(9)/8
-    assert system.n_eff == pytest.approx(along_x*along_t/(2*np.pi)) and system.n > 10*system.n_eff
-
-
-def test_automatic_box_fits(noisy):
-    for field in noisy.values():
-        for dim, (points, order) in automatic_box(field, 4).items():
-            assert 3 <= points <= 0.3*field.sizes[dim] and order > (1 if dim == "t" else 4)
-
-
-def test_same_seed_same_rows(noisy):
-    for form in ("conservative", "pysindy"):
-        def drawn(seed): return weak(noisy["burgers"], form=form, rows=100, seed=seed)
-        first, again, other = drawn(3), drawn(np.random.default_rng(3)), drawn(4)
-        assert np.array_equal(first.X, again.X) and np.array_equal(first.y, again.y)
-        assert not np.array_equal(first.y, other.y)
-
-
-def test_rows_chosen_at_random_are_rows_of_the_whole(noisy):
-    whole, some = weak(noisy["burgers"]), weak(noisy["burgers"], rows=50)
-    position = {value: i for i, value in enumerate(whole.y)}
-    assert all(np.array_equal(whole.X[position[value]], row) for value, row in zip(some.y, some.X))
-
-
-def test_ten_thousand_boxes_of_the_kdv_size_take_seconds(noisy):
-    def build(rows): return weak(noisy["kdv"], derivative_order=4, form="pysindy", rows=rows)
-    build(20)
-    start = time.perf_counter()
-    system = build(10_000)
-    assert system.X.shape == (10_000, 14) and time.perf_counter() - start < 10 # PySINDy needs minutes
 
 
 def test_field_is_left_alone_and_axes_may_come_in_any_order(noisy):
@@ -358,18 +236,90 @@ def test_single_precision_fields_are_computed_in_double(noisy):
     assert single.X.dtype == single.y.dtype == np.float64 and isinstance(noisy["burgers"], xr.Dataset)
 
 
-@pytest.mark.parametrize("order", [3, 12, 60])
-@pytest.mark.parametrize("d", [0, 1, 2, 4])
-def test_bump_keeps_its_digits(order, d):
-    import sympy
-    if d > order: return
-    z = sympy.Symbol("z")
-    exact = sympy.diff((1 - z**2)**order, z, d)
-    for place in ("-9/10", "-1/3", "1/7", "1/2"):
-        value, inside = (float(exact.subs(z, sympy.Rational(at))) for at in (place, "1/11"))
-        ours = bump(float(sympy.Rational(place)), order, d)
-        assert abs(ours - value) <= 1e-9*max(abs(value), abs(inside))
-
-
 def test_a_spike_is_no_test_function(noisy):
     with pytest.raises(ValueError, match="`order` along x is 40"): weak(noisy["burgers"], order=40)
+
+
+# --- weak libraries beside PySINDy ------------------------------------------------------------------------------------
+
+functions = ["u", "v", "u^3", "v^3", "u*v^2", "u^2*v"]
+
+
+def peer(field, rows, widths, derivative_order):
+    "Matrix, targets and terms of PySINDy's weak library."
+    ps = pytest.importorskip("pysindy")
+    np.random.seed(0) # PySINDy draws its boxes from the global generator
+    dims, data = list(field.dims), np.stack([field.u.values, field.v.values], axis=-1)
+    choice = ps.CustomLibrary(library_functions=[lambda u: u, lambda u: u**3, lambda u, v: u*v**2, lambda u, v: u**2*v])
+    grid = np.stack(np.meshgrid(*(field[dim].values for dim in dims), indexing="ij"), axis=-1)
+    settings = {"function_library": choice, "derivative_order": derivative_order, "spatiotemporal_grid": grid}
+    weak_library = ps.WeakPDELibrary(**settings, K=rows, H_xt=widths, p=4, include_bias=True)
+    x = ps.AxesArray(data, {"ax_spatial": list(range(len(dims) - 1)), "ax_time": len(dims) - 1, "ax_coord": len(dims)})
+    words = ["".join(dim*n for dim, n in zip(dims, orders)) for orders in weak_library.multiindices]
+    derivatives = [f"{name}_{word}" for word in words for name in "uv"]
+    products = [f"{function}*{derivative}" for derivative in derivatives for function in functions]
+    terms = ["1"] + functions + derivatives + products
+    return np.asarray(weak_library.fit(x).transform(x)), weak_library.convert_u_dot_integral(data), terms
+
+
+@pytest.mark.parametrize("slab", [2**29, 2**20])
+@pytest.mark.parametrize("shape, dims, derivative_order", [
+    ((20, 22, 24), "xyt", 2), ((20, 22, 24), "xyt", 3), ((14, 12, 13, 16), "xyzt", 2), ((40, 50), "xt", 4),
+])
+def test_same_numbers_as_pysindy(monkeypatch, shape, dims, derivative_order, slab):
+    monkeypatch.setattr(rows_room, "tile_bytes", slab)
+    field, widths = white_noise(shape, dims), [0.17*(1 + i) for i in range(len(shape))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, y, terms = peer(field, 200, widths, derivative_order)
+        half_width, largest = dict(zip(dims, widths)), np.abs(X).max(axis=0)
+        for k, target in enumerate("uv"):
+            settings = {"terms": terms, "form": "pysindy", "rows": 200, "half_width": half_width}
+            system = weak(field, target, **settings, seed=np.random.RandomState(0))
+            position = [system.terms.index(parse_term(term)) for term in terms]
+            np.testing.assert_allclose(system.X[:, position]/largest, X/largest, rtol=0, atol=1e-10)
+            np.testing.assert_allclose(system.y, y[:, k], rtol=0, atol=1e-10*np.abs(y).max())
+
+
+# --- several targets, orders in time, products ------------------------------------------------------------------------
+
+@pytest.mark.parametrize("names", [["u", "v"], ("u", "v"), {"u": 1, "v": 2}.keys(), np.array(["u", "v"])])
+def test_several_targets_share_one_table(names):
+    "Any list of names gives a system for each, equal to the one made alone."
+    rng = np.random.default_rng(0)
+    c, t = np.linspace(0, 6, 24), np.linspace(0, 3, 20)
+    wave = np.sin(c[:, None, None] + 2*c[None, :, None] - t) + np.cos(2*c[:, None, None] - c[None, :, None] + 0.5*t)
+    unknowns = {"u": wave + 0.1*rng.standard_normal(wave.shape), "v": wave**2}
+    field = as_field(unknowns, dims=("x", "y", "t"), x=c, y=c, t=t)
+    both = library.weak(field, names, power=1)
+    assert list(both) == ["u", "v"]
+    for name, system in both.items():
+        alone = library.weak(field, name, power=1)
+        assert system.terms == alone.terms and system.target == f"{name}_t"
+        assert np.array_equal(system.X, alone.X) and np.array_equal(system.y, alone.y)
+        assert np.allclose(np.abs(system.R), np.abs(alone.R), rtol=0, atol=1e-12*np.abs(alone.R).max())
+
+
+def test_damping_is_a_candidate():
+    faded = standing(lambda q: 1.5*q)*np.exp(-t/5)
+    system = weak(faded, terms=["u", "u_xx", "u_t"], time_order=2)
+    np.testing.assert_allclose(np.linalg.lstsq(system.X, system.y, rcond=None)[0], [-0.04, 2.25, -0.4], rtol=2e-3)
+
+
+def test_time_order_bad_inputs():
+    field = standing(lambda q: q)
+    with pytest.raises(ValueError, match="`time_order` is 3"): weak(field, time_order=3)
+    with pytest.raises(ValueError, match="`time_order`"): strong(field, time_order=0)
+    with pytest.raises(ValueError, match="`terms` has u_t"): weak(field, terms=["u_t", "u"])
+    with pytest.raises(ValueError, match="`order` along t"): weak(field, time_order=2, order={"t": 1})
+    with pytest.raises(ValueError, match="`time_order` is 3"):
+        ubic.refit.total_least_squares(field, ["u"], time_order=3)
+    with pytest.raises(TypeError, match="`data` must be a field or a LinearSystem, found int"): ubic.stability(3)
+
+
+def test_forms_agree_on_derivatives_of_products():
+    field, terms = ubic.datasets.burgers(), ["(u^2)_x", "u_xx"]
+    both = weak(field, terms=terms), weak(field, terms=terms, form="pysindy")
+    for system in (*both, strong(field, terms=terms, crop=8)):
+        np.testing.assert_allclose(np.linalg.lstsq(system.X, system.y, rcond=None)[0], [-0.5, 0.1], rtol=0.02)
+    assert len(candidates(power=3, derivative_order=2, fluxes=True)) == 9

@@ -1,4 +1,4 @@
-"""Total least squares: its covariance, its estimates, its part in a discovery, and bad input."""
+"Total least squares: its covariance, its estimates, its rules, its part in a discovery, and bad input."
 import warnings
 from dataclasses import replace
 
@@ -7,11 +7,14 @@ import pytest
 import xarray as xr
 
 import ubic
+from signs import heat_waves, signs
 from ubic import library
-from ubic.field import UbicWarning
-from ubic.refit import total_least_squares
 from ubic.choice.refit import Refitter, noise_operator, spread_back
+from ubic.ground.checks import UbicWarning
+from ubic.refit import Refit, total_least_squares
 from ubic.terms import parse_term
+
+pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
 
 @pytest.fixture(scope="module")
@@ -184,3 +187,60 @@ def test_intervals_cover(burgers, noise):
     fits = [total_least_squares(field, ["u_xx", "u*u_x"]) for field in fields]
     held = np.mean([np.abs(fit.coef - [0.1, -1]) < 1.96*fit.std for fit in fits], axis=0)
     assert ((0.85 <= held) & (held <= 0.99)).all(), held
+
+
+# --- the chosen equation fitted once more -----------------------------------------------------------------------------
+
+def fit_with(coef=(1.0,), std=(0.1,), left=1.0, rows=200):
+    "The fit of an equation with these coefficients, that leaves so many times the variance of the noise in every box."
+    terms = [f"x{j}" for j in range(len(coef))]
+    residual = np.sqrt(left)*signs(256, 1)[0][:rows]
+    return Refit("u_t", terms, np.array(coef), np.diag(np.square(std)), {"u": 0.1}, residual, True)
+
+
+def test_certain_terms_are_two_standard_deviations_from_zero():
+    assert fit_with(coef=(1.0, 0.199, -0.199, 0.201, -0.201), std=[0.1]*5).certain == ["x0", "x3", "x4"]
+
+
+@pytest.mark.parametrize("left, explained", [(1.0, True), (1.24, True), (1.26, False), (2.0, False)])
+def test_an_equation_explains_the_data_when_noise_is_what_is_left(left, explained):
+    "The variance of 200 boxes of noise is 1 ± √(2/200) = 1 ± 0.1, and 2.5 times that deviation is allowed: up to 1.25."
+    fit = fit_with(left=left, rows=200)
+    assert fit.fair and fit.explains == explained and fit.leaves_more == (not explained)
+
+
+@pytest.mark.parametrize("excess, fair", [(0.66, False), (0.67, True), (1.49, True), (1.51, False)])
+def test_a_fair_fit_leaves_two_thirds_to_three_halves_of_the_noise(excess, fair):
+    assert fit_with(left=excess**2).fair == fair
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_fit_pays_log_n_for_each_term(size):
+    "The score is BIC: boxes · log(mean square of what is left) + terms · log(boxes); AIC would take 2 per term."
+    fit = fit_with(coef=[1.0]*size, std=[0.1]*size, left=1.2, rows=200)
+    assert fit.score == pytest.approx(200*np.log(1.2) + size*np.log(200))
+
+
+def test_a_fit_beats_another_by_more_than_six():
+    "Two terms that change nothing cost 2 log 20 = 5.99 in 20 boxes, 2 log 21 = 6.09 in 21."
+    for boxes, beaten in ((20, False), (21, True)):
+        short, long = (fit_with(coef=[1.0]*size, std=[0.1]*size, rows=boxes) for size in (1, 3))
+        assert short.beats(long) == beaten and not long.beats(short)
+
+
+def test_a_refit_is_less_sure_the_more_is_left():
+    "Without its decay the equation leaves more than noise, and its standard deviation grows by as much."
+    whole, lacking = (total_least_squares(heat_waves(decay), ["u_xx"]) for decay in (0, 0.04))
+    assert whole.explains and not lacking.explains and lacking.excess > 1.5*whole.excess
+    assert lacking.std[0]/whole.std[0] == pytest.approx(lacking.excess/whole.excess, rel=0.1)
+
+
+def test_what_is_left_must_be_white():
+    from dataclasses import replace
+    selection = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 10, seed=0))["u"]
+    assert selection.refit.white and selection.verdict == "clear"
+    rng, (rows, columns) = np.random.default_rng(0), selection.refit.shape
+    striped = np.repeat(rng.standard_normal((rows, columns//2 + 1)), 2, axis=1)[:, :columns].ravel()
+    doubtful = replace(selection, refit=replace(selection.refit, residual=striped))
+    assert not doubtful.refit.white and doubtful.verdict == "fragile"
+    assert "neighbouring boxes" in doubtful.verdict.reasons[0]

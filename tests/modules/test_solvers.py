@@ -10,12 +10,13 @@ from hypothesis import given
 from searches import floor, hard, navier_stokes, quick, systems
 from ubic import recipes
 from ubic.criterion import select
-from ubic.field import UbicWarning
+from ubic.ground.checks import UbicWarning
 from ubic.library import weak
-from ubic.solvers import from_coefficients, frols, l0bnb, miqp, sos1, two_step
+from ubic.solvers import frols, from_coefficients, l0bnb, miqp, sos1, two_step
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
 from ubic.terms import candidates
+
 
 # --- mixed-integer programs -------------------------------------------------------------------------------------------
 
@@ -67,7 +68,7 @@ def test_a_perfect_fit_is_no_trouble():
         assert best_subsets(system, 3, solver).supports[1] == (1, 3)
 
 
-# --- penalties, greedy, two steps -------------------------------------------------------------------------------------
+# --- penalties and greedy ---------------------------------------------------------------------------------------------
 
 @quick
 @given(systems(most=9))
@@ -96,27 +97,6 @@ def test_forward_regression_is_that_of_pysindy():
     system = hard(8, seed=5)
     theirs = pysindy.FROLS(max_iter=4, alpha=1e-12).fit(system.X, system.y)
     assert frols(system, 4).supports[-1] == tuple(np.flatnonzero(theirs.history_[4][0]))
-
-
-def easy(p=40):
-    "Three true candidates among many, a common part in all of them."
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((500, p)) + 0.7*rng.standard_normal((500, 1))
-    return LinearSystem(X, X[:, :3] @ [1.0, -0.8, 0.6] + 0.5*rng.standard_normal(500))
-
-
-@pytest.mark.parametrize("approximate", ["frols", "greedy", "l0bnb"])
-def test_two_steps_find_the_truth_and_say_what_they_searched(approximate):
-    path = two_step(easy(), 10, approximate)
-    assert path.supports[2] == (0, 1, 2) and not path.exact and approximate in path.solver
-    assert {str(term) for k in range(10) for term in path.terms(k)} <= set(path.certificate["candidates"])
-
-
-def test_two_steps_are_exact_when_nothing_is_left_out():
-    system = hard(8)
-    path = best_subsets(system, solver="two_step")
-    assert path.exact and path.supports == best_subsets(system).supports
-    assert len(best_subsets(system, 4, "two_step", keep=5).certificate["candidates"]) <= 5
 
 
 # --- libraries of the paper -------------------------------------------------------------------------------------------

@@ -1,18 +1,14 @@
-"What a term is when it is written out, equations from texts, and systems that say the same in other words."
+"What a term is when it is written out, integrated by parts, and compared with another."
 import pickle
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import sympy
 
-from ubic.ground.checks import ArgumentError
-from ubic.language.equations import PDE, Equation, read_pde
 from ubic.language.terms import (
-    Call, Jet, Product, Term, by_parts, candidates, evaluate, expanded, expanded_sum, expansion, parse_term, same_sums,
-    to_sympy,
+    Call, Jet, Product, Term, by_parts, candidates, evaluate, expanded, expanded_sum, expansion,
+    is_exact_derivative, parse_term, same_sums, to_sympy,
 )
 
 x, y, t = sympy.symbols("x y t")
@@ -118,83 +114,51 @@ def test_sums_that_say_the_same():
     assert not same_sums({"u": np.nan}, {"u": 1})
 
 
-# --- equations from texts ---------------------------------------------------------------------------------------------
+# --- integration by parts ---------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("text, pde", [
-    ("u_t = -u*u_x + 0.1*u_xx", {"u_t": {"u*u_x": -1, "u_xx": 0.1}}), ("u_t=2", {"u_t": {"1": 2}}),
-    ("u_tt = 4 u_xx - 1.5e-3 u^3", {"u_tt": {"u_xx": 4, "u^3": -1.5e-3}}), ("u_t = 0", {"u_t": {}}),
-    ("u_t = .5*(u^2)_xx-3.*u", {"u_t": {"(u^2)_xx": 0.5, "u": -3}}), ("u = + u", {"u": {"u": 1}}),
-    ("u_t = 0.10129 (± 0.00012) u_xx - 1e+2 (± 3.0e-01) u", {"u_t": {"u_xx": 0.10129, "u": -100}}),
+every_term = [*candidates(("u",), "x", 3, derivative_order=5), *candidates(("u", "v"), "xy", 2, derivative_order=3)]
+
+
+def test_by_parts_is_an_identity():
+    import sympy
+    axes = dict(zip("xyt", sympy.symbols("x y t")))
+    def jet(name, letters):
+        value = sympy.Function(name)(*axes.values())
+        return sympy.Derivative(value, *(axes[a] for a in letters)) if letters else value
+    for term in dict.fromkeys(every_term):
+        total = sympy.Integer(0)
+        for (moved, monomial), factor in by_parts(term).items():
+            inner = sympy.Mul(*(jet(*one)**power for one, power in monomial))
+            total += sympy.nsimplify(factor, rational=True)*(inner.diff(*(axes[a] for a in moved)) if moved else inner)
+        assert sympy.expand(total.doit() - to_sympy(term, "xyt").doit()) == 0, term
+
+
+def test_by_parts_keeps_the_number_of_derivatives_and_of_factors():
+    for term in every_term:
+        for moved, monomial in by_parts(term):
+            assert sum(len(letters)*power for (_, letters), power in monomial) + len(moved) == term.order, term
+            factors = sum(power for _, power in term.powers) + bool(term.derivative)
+            assert sum(power for _, power in monomial) == factors, term
+
+
+def test_by_parts_leaves_at_most_half_of_the_derivatives_of_one_unknown_on_a_factor():
+    for term in candidates(("u",), "x", 3, derivative_order=5):
+        for _, monomial in by_parts(term):
+            assert max((len(letters) for (_, letters), _ in monomial), default=0) <= term.order//2, term
+
+
+@pytest.mark.parametrize("text, exact", [
+    ("u*u_x", True), ("u^2*u_x", True), ("u_xxx", True), ("u^2", True), ("v*u_x", False), ("u*u_xx", False),
 ])
-def test_texts(text, pde):
-    equation = Equation.parse(text)
-    (left, right), = pde.items()
-    assert equation.pde() == {left: {parse_term(term): value for term, value in right.items()}}
-    assert str(Equation.parse(str(equation))) == str(equation)
+def test_exact_derivatives(text, exact): assert is_exact_derivative(parse_term(text)) is exact
 
 
-@pytest.mark.parametrize("text", [
-    "u_xx", "", "u_t = u_xx + - u", "u_t = u_xx +", "u_t = 2 3", "u_t = u = u_xx", "u_t = sin(u)", "u_t = u_q",
-    "u_t = (± 2)", "u_t = 0.1 (± x) u", "u_t = 1..2 u", "u_t = é", "u_t = u_xx u",
-])
-def test_texts_that_are_no_equation(text):
-    with pytest.raises(ArgumentError) as caught: Equation.parse(text)
-    assert str(caught.value).startswith(("`equation` ", "`term` ")) and str(caught.value).endswith(".")
-
-
-# --- one reader of a PDE ----------------------------------------------------------------------------------------------
-
-class Known:
-    "Something that knows its PDE."
-    def pde(self): return {"u_t": {Term.parse("u_xx"): 0.1, Term.parse("u*u_x"): -1.0}}
-
-
-@pytest.mark.parametrize("given", [
-    {"u_xx": 0.1, "u*u_x": -1}, {"u": {"u_xx": 0.1, "u_x*u": -1}}, {"u_t": {"u_xx": np.float32(0.1), "u*u_x": -1}},
-    Known(),
-    "u_t = 0.1*u_xx - u*u_x", " u_t = -u*u_x + 0.1 u_xx;\n", Equation.parse("u_t = 0.1*u_xx - u*u_x"),
-])
-def test_all_ways_to_give_a_pde(given):
-    equations, = read_pde(given, ["u"]).items()
-    unknown, right = equations
-    assert unknown == "u" and set(map(str, right)) == {"u_xx", "u*u_x"} and right[parse_term("u*u_x")] == -1
-    assert all(type(number) is float for number in right.values())
-    assert PDE.read(given, ["u"]).same_as(Known(), 1e-6) and PDE.read(Known(), ["u"]).same_as(given, 1e-6)
-
-
-@pytest.mark.parametrize("given, kind, sentence", [
-    ("u_xx", TypeError, "`pde` must be a mapping such as {'u': {'u_xx': 0.1}}, found 'u_xx'."),
-    ({}, TypeError, "`pde` must be a mapping such as {'u': {'u_xx': 0.1}}, found {}."),
-    ({"u": {"u_q": 1}}, ValueError, "the `pde` term 'u_q' has a part 'u_q' that is not a power or a derivative; "
-     "write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'."),
-    ({"u": {3: 1}}, TypeError, "the `pde` term must be a string, found int; write it like 'u*u_x'."),
-    ({"u": {"u*u_x": 1, "u_x*u": 1}}, ValueError, "`pde` has the term u*u_x more than once; add its coefficients."),
-    ({"u": {"u": np.inf}}, ValueError, "`pde` has the coefficient inf for u; it must be a finite number."),
-    ({"u_ttt": {"u": 1}}, ValueError,
-     "`pde` is about 'u_ttt'; it can be about an unknown such as 'u', or about 'u_tt'."),
-    ({"u": {"u": 1}, "u_t": {"u": 1}}, ValueError, "`pde` has more than one equation for u; keep one."),
-    ({"v": {"u": 1}}, ValueError, "`pde` is about ['v'], which `initial` does not have; it has ['u']."),
-])
-def test_sentences_about_a_pde(given, kind, sentence):
-    with pytest.raises(kind) as caught: read_pde(given, ["u"])
-    assert str(caught.value) == sentence and isinstance(caught.value, ArgumentError)
-
-
-def test_a_sentence_about_a_pde_names_where_the_unknowns_are():
-    with pytest.raises(ValueError) as caught: PDE.read({"u_xx": 1}, ["u", "v"], "field")
-    assert str(caught.value) == "`pde` has no unknowns as keys but `field` has ['u', 'v']; write {'u': {...}, ...}."
-    told = caught.value.sentence(lambda argument: f"--{argument.name}")
-    assert told == "--pde has no unknowns as keys but --field has ['u', 'v']; write {'u': {...}, ...}."
-
-
-def test_systems_that_say_the_same():
-    system = PDE.read({"u": {"v*u_x": 1, "u*v_x": 1}, "v_tt": {"v_xx": 4}}, ["u", "v"])
-    assert system.same_as({"v_tt": {"v_xx": 4}, "u_t": {"(u*v)_x": 1}})
-    assert not system.same_as({"v_t": {"v_xx": 4}, "u_t": {"(u*v)_x": 1}}) and not system.same_as("u_t = u_x")
-    assert Equation.parse("u_t = (u^2)_x").same_as("u = 2*u*u_x")
-    assert not Equation.parse("u_t = u").same_as("v_t = u")
-
-
-def test_the_language_is_light():
-    heavy = "import ubic.language.equations, sys; print(*({'sympy', 'matplotlib', 'numba'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True).stdout == "\n"
+def test_derivatives_of_products_agree_with_the_product_rule():
+    values = {"u": np.array([1.2, -0.7]), "v": np.array([0.3, 2.0])}
+    jets = {("u", "x"): np.array([0.5, 1.0]), ("u", "xx"): np.array([-1.0, 0.2]), ("v", "x"): np.array([2.0, -3.0])}
+    def derivative(name, axes): return jets[name, axes]
+    cubic = 3*values["u"]**2*jets["u", "xx"] + 6*values["u"]*jets["u", "x"]**2
+    product = values["u"]*jets["v", "x"] + values["v"]*jets["u", "x"]
+    np.testing.assert_allclose(evaluate(Term.parse("(u^3)_xx"), values, derivative), cubic)
+    np.testing.assert_allclose(evaluate(Term.parse("(u*v)_x"), values, derivative), product)
+    assert by_parts(Term.parse("(u*v)_xx")) == {("xx", ((("u", ""), 1), (("v", ""), 1))): 1.0}

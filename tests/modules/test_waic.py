@@ -156,7 +156,8 @@ def agree(closed, drawn):
 
 def test_draws_agree_with_the_closed_form_and_are_kept(monkeypatch, tmp_path):
     "One compiled model for both sizes, two modes, and short chains."
-    pytest.importorskip("pymc"), pytest.importorskip("nutpie")
+    pytest.importorskip("pymc")
+    pytest.importorskip("nutpie")
     monkeypatch.setenv("UBIC_CACHE", str(tmp_path))
     waic.compiled_model.cache_clear()
     for mode in ("paper", "unit_free"):
@@ -193,7 +194,8 @@ def test_published_choices(reference, name, lam, alone, chosen):
 
 @pytest.mark.slow
 def test_draws_agree_with_published_numbers(reference):
-    pytest.importorskip("pymc"), pytest.importorskip("nutpie")
+    pytest.importorskip("pymc")
+    pytest.importorskip("nutpie")
     burgers = published(reference, "burgers")
     closed = uwaic(burgers, mode="paper")
     with warnings.catch_warnings():
@@ -216,7 +218,8 @@ def test_draws_agree_with_arviz():
 @pytest.mark.slow
 def test_draws_are_calibrated():
     "Truths drawn from the prior are at home in their posteriors: ranks of two coefficients and sigma are uniform."
-    pytest.importorskip("pymc"), pytest.importorskip("nutpie")
+    pytest.importorskip("pymc")
+    pytest.importorskip("nutpie")
     X = np.random.default_rng(5).standard_normal((30, 2))
 
     def draw_prior(rng): return np.append(rng.standard_normal(2), np.abs(rng.standard_cauchy()))

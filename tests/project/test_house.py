@@ -1,4 +1,5 @@
 """The rules of the house: what imports what, and that every public name and path of before still leads somewhere."""
+import ast
 import json
 import subprocess
 import sys
@@ -18,6 +19,14 @@ HEAVY = "numpy numba scipy matplotlib sympy pandas xarray torch pymc sklearn job
 
 @pytest.mark.parametrize("rule", house.RULES, ids=lambda rule: rule.__name__)
 def test_rule_is_kept(rule): assert list(rule()) == [], rule.__doc__
+
+
+@pytest.mark.parametrize("code, held", [
+    ("from ubic.weakform.system import _weights", ["_weights"]), ("system._rows", ["_rows"]),
+    ("monkeypatch.setattr(found, '_rows', None)", ["_rows"]), ("self._rows; found._repr_html_(); os._exit(0)", []),
+])
+def test_private_names_in_tests_are_seen(code, held):
+    assert [name for _, name in house.held_by(ast.parse(code))] == held
 
 
 @pytest.mark.parametrize("path", NAMES)

@@ -20,9 +20,9 @@ import ubic
 import ubic.report
 from equality import assert_same
 from ubic import LinearSystem, Selection, best_subsets, load_result, save_result, saving, select
-from ubic.field import UbicWarning
+from ubic.ground.checks import UbicWarning
+from ubic.ground.results import KINDS, html_of
 from ubic.saving import Result
-from ubic.ground.results import KINDS
 from ubic.system import from_triangle
 
 matplotlib.use("Agg")
@@ -481,10 +481,11 @@ def test_headers_that_lie_cost_no_memory(chosen, tmp_path):
 
 def test_a_hostile_formula_is_no_code(tmp_path):
     "SymPy writes letters into code when it computes values; what is no name never gets there."
+    import sympy
     table = pd.DataFrame({"value": [1.0], "std": [0.1]})
     frame = xr.Dataset({"u": ("x", np.arange(4.0))}, {"x": np.arange(4.0)})
-    x = saving._letter("x")
-    path = ubic.ClosedForm("u", x*saving._letter("a"), table, 0.1, 4.0, table, frame).save(tmp_path/"form.npz")
+    x, a = sympy.symbols("x a", real=True)
+    path = ubic.ClosedForm("u", x*a, table, 0.1, 4.0, table, frame).save(tmp_path/"form.npz")
     with np.load(path) as archive: arrays = dict(archive)
     spy = f"__import__('os').mkdir({str(tmp_path/'sprung')!r})"
     def use_spy(told): kind_of(told, "ClosedForm").update(template={"formula": {"Mul": ["x", spy]}})
@@ -513,3 +514,11 @@ def test_markup_in_a_file_is_shown_as_text(chosen, found, tmp_path):
         assert spell in repr(result) and "<script" not in result._repr_html_()
     page = ubic.report.to_html(ubic.Discovery({"u": again}, found.field, found.used), spell)
     assert "<script" not in page
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+def test_pages_show_markup_as_text():
+    assert html_of("<b>", "two") == "<p>&lt;b&gt;</p><p>two</p>"
+    equation = ubic.Equation("u_t", ("a<b",), (1.0,))
+    assert html_of(equation) == f"<p>${equation.latex.replace('<', '&lt;')}$</p>"

@@ -1,4 +1,5 @@
-"""The paper's three systems: how recipes are followed, on tiny fields; and the published numbers, from raw data."""
+"The recipes of the paper: followed on tiny fields, and the published numbers from raw data."
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,13 @@ import pytest
 import xarray as xr
 
 import ubic
+from libraries import white_noise
 from ubic import datasets, recipes
-from ubic.criterion import improvements, tune
-from ubic.field import UbicWarning, true_pde
-from ubic.terms import coefficient_error
+from ubic.field import true_pde
+from ubic.ground.checks import UbicWarning
+from ubic.library import weak
+from ubic.recipes import paper_terms
+from ubic.terms import coefficient_error, parse_term
 
 slow = pytest.mark.slow
 systems = {"navier_stokes": "w", "reaction_diffusion": "uv", "gray_scott": "uv"}
@@ -46,23 +50,6 @@ def small(monkeypatch, tmp_path):
 
 # --- data -------------------------------------------------------------------------------------------------------------
 
-def test_every_recipe_has_its_published_rows():
-    for name, recipe in recipes.recipes.items():
-        for target in recipe.targets:
-            for denoising in (True, False): assert (name, target, denoising) in recipes.published.index
-    targets = [(name, target) for name, recipe in recipes.recipes.items() for target in recipe.targets]
-    rows = [(name, target, denoising) for name, target in targets for denoising in (True, False)]
-    assert list(recipes.published.index) == rows
-
-
-@pytest.mark.parametrize("key", recipes.published_curves)
-def test_published_curves_agree_with_the_table(key):
-    name, target, quantity, denoising = key
-    curve, row = np.array(recipes.published_curves[key]), recipes.published.loc[(name, target, denoising)]
-    if quantity == "BIC": assert curve.min() - curve.max() == pytest.approx(row["R_BIC"], rel=1e-6)
-    else: assert curve.min() == 1
-
-
 def test_settings_of_the_systems():
     ns, rd, gs = (recipes.get_recipe(name) for name in systems)
     assert [len(recipe.library["terms"]) for recipe in (ns, rd, gs)] == [19, 76, 25]
@@ -84,18 +71,6 @@ def test_generalised_criterion(name, target):
     if name in ("navier_stokes", "gray_scott"): # data or boxes are not the published ones
         assert min(abs(lam - paper) for lam in accepted) < 0.01*paper
     else: assert accepted[-1] == pytest.approx(paper, abs=1e-4) # the published loop ends before zero
-
-
-@pytest.mark.parametrize("name, target", recipes.published_gamma.index)
-def test_generalised_criterion_on_the_published_curves(name, target):
-    curves = recipes.published_curves
-    bic, uncertainty = (np.array(curves[name, target, quantity, True]) for quantity in ("BIC", "uncertainty"))
-    sizes = np.arange(1, len(bic) + 1)
-    lam_max, tau0 = np.log10(np.max(-bic/uncertainty)), np.percentile(improvements(bic, sizes), 75)
-    size, _, trace = tune(bic, uncertainty, sizes, lam_max=lam_max, gamma=1.0, tau0=tau0)
-    accepted = [step["lam"] for step in trace if step["accepted"] and step["lam"] > 0]
-    assert accepted[-1] == pytest.approx(recipes.published_gamma.loc[(name, target), "lam"], abs=1e-4)
-    assert sizes[size] == recipes.published.loc[(name, target, True), "size"]
 
 
 # --- draws ------------------------------------------------------------------------------------------------------------
@@ -273,3 +248,46 @@ def test_gray_scott(target, size, denoising):
     assert (np.abs(found.coef - [truth[str(term)] for term in found.terms]) < 4*found.std).all()
     error = coefficient_error(found.pde()[target], truth).mean()
     assert error < 2*table.paper["%CE"] # the boxes of the paper are not known
+
+
+# --- candidates of the paper ------------------------------------------------------------------------------------------
+
+def test_candidates_of_the_paper():
+    rd, gs, ns = (paper_terms[name] for name in ("reaction_diffusion", "gray_scott", "navier_stokes"))
+    assert (len(rd), len(gs), len(ns)) == (76, 25, 19)
+    assert rd[:16] == "u v u^3 v^3 u*v^2 u^2*v u_y v_y u_yy v_yy u_x v_x u_xy v_xy u_xx v_xx".split()
+    assert rd[16] == "u*u_y" and rd[22] == "u*v_y" and rd[75] == "u^2*v*v_xx"
+    assert [gs[j] for j in (0, 1, 5, 9, 15, 23)] == ["1", "u", "u*v^2", "u_zz", "u_yy", "u_xx"]
+    assert [gs[j] for j in (2, 5, 10, 16, 24)] == ["v", "u*v^2", "v_zz", "v_yy", "v_xx"]
+    assert [ns[j] for j in (5, 6, 11, 16)] == ["w_xx", "w_yy", "u*w_x", "v*w_y"]
+    for terms in (rd, gs, ns): assert [str(parse_term(term)) for term in terms] == terms
+
+
+def test_paper_libraries_can_be_built():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rd, gs = paper_terms["reaction_diffusion"], paper_terms["gray_scott"]
+        flat = weak(white_noise((24, 24, 24), "xyt"), "u", terms=rd, form="pysindy", rows=300, half_width=0.3)
+        deep = weak(white_noise((14, 14, 14, 14), "xyzt"), "v", terms=gs, form="pysindy", rows=300, half_width=0.4)
+    assert len(flat.terms) == 76 and len(deep.terms) == 25
+
+
+# --- published numbers along a line, from raw data --------------------------------------------------------------------
+published = [
+    ("burgers", True), ("burgers", False), ("kdv", True), ("kdv", False),
+    pytest.param("ks", True, marks=slow), ("ks", False),
+]
+
+
+@pytest.mark.parametrize("name, denoising", published)
+def test_published_numbers_from_raw_data(name, denoising):
+    table = recipes.compare(name, denoising)
+    assert {"size", "%CE", "R_BIC"} <= set(table.index)
+    assert (table["relative difference"] < 1e-4).all(), table
+
+
+@pytest.mark.parametrize("name, denoising", [("burgers", False), ("kdv", True), ("kdv", False), ("ks", False)])
+def test_published_curves_from_raw_data(name, denoising):
+    curves = recipes.compare_curves(recipes.reproduce(name, denoising), name, denoising)
+    for quantity in {column.split(",")[0] for column in curves}:
+        np.testing.assert_allclose(curves[f"{quantity}, ours"], curves[f"{quantity}, paper"], rtol=2e-6)

@@ -1,16 +1,16 @@
-"""Fields that this project did not make, judged with one bare call `ubic.discover(field)`: how often is the truth found?
+"""Fields that this project did not make, judged with one bare call `ubic.discover(field)`: how often is one found?
 
 usage: python -m benchmarks.foreign [--again] [--held-out] [--cases …] [--noise …] [--workers …]
        python -m benchmarks.foreign --confirm
 
 Writes benchmarks/foreign.csv, one row per run, and goes on where an interrupted run of the same package has stopped;
---again starts anew. Every third simulated field is held out and runs with --held-out only, when the rules of the package
-are settled. With --confirm nothing is discovered: the true terms are fitted to each clean field, and how far their
-coefficients are off is written to benchmarks/foreign_fields.csv.
+--again starts anew. Every third simulated field is held out and runs with --held-out only, when the rules of the
+package are settled. With --confirm nothing is discovered: the true terms are fitted to each clean field, and how far
+their coefficients are off is written to benchmarks/foreign_fields.csv.
 
-An equation is right if its terms can make the true ones, written out as sums of products, with no coefficient left over:
-(u^2)_x and u*u_x are the same. Where the data cannot tell the true PDE from others, right is not asked for, but clear is
-wrong.
+An equation is right if its terms make the true ones when both are written out as sums of products, with no term to
+spare: (u^2)_x and u*u_x are the same. Where the data cannot tell the true PDE from others, right is not asked for, but
+clear is wrong.
 """
 import argparse
 import re
@@ -64,8 +64,8 @@ def products(terms):
 def expected(terms, truth):
     "The coefficients with which some terms make the true ones; None if they cannot, or if one is not needed."
     found, true = [products({str(term): 1}) for term in terms], products(truth)
+    if not (found and true): return None
     rows = sorted({*true, *(one for each in found for one in each)}, key=str)
-    if not found: return None
     X = np.array([[each.get(row, 0) for each in found] for row in rows], float)
     y = np.array([true.get(row, 0) for row in rows], float)
     coef, _, rank, _ = np.linalg.lstsq(X, y, rcond=None)

@@ -1,9 +1,9 @@
 """Fields that this project did not make: published files, and examples of two simulators at their own settings.
 
-A case tells where its field comes from, its grid, what happens at its edges, its true PDE, whether the data can tell that
-PDE from others, and what is peculiar about it. Files are looked for in the folder `shared/foreign` beside the project,
-or where the variable UBIC_FOREIGN says; they are never copied. The simulators py-pde and exponax belong to the extra
-`foreign`; their fields are computed once and kept in the folder of `ubic.ground.storage.cache_folder`.
+A case tells where its field comes from, its grid, what happens at its edges, its true PDE, whether the data can tell
+that PDE from others, and what is peculiar about it. Files are looked for in the folder `shared/foreign` beside the
+project, or where the variable UBIC_FOREIGN says; they are never copied. The simulators py-pde and exponax belong to the
+extra `foreign`; their fields are computed once and kept in the folder of `ubic.ground.storage.cache_folder`.
 
 Every third of the simulated cases, in alphabetical order of their names, is held out.
 """

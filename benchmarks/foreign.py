@@ -178,7 +178,7 @@ def confirmation(case):
     for left, truth in case.truth.items():
         coef, left_over = fit_of(case, field, left)
         for term, true in truth.items():
-            found = {"fitted": float(f"{coef[term]:.5g}"), "off": round(100*(coef[term]/true - 1), 2)}
+            found = {"fitted": float(f"{coef[term]:.5g}"), "off": round(100*(coef[term]/true - 1), 2) + 0.0} # no -0.0
             about = {"case": case.name, "set": case.set, "identified": case.identified, "edges": case.edges}
             yield {**about, "left": left, "term": term, "true": true, **found, "left_over": float(f"{left_over:.2g}")}
 

@@ -13,7 +13,6 @@ spare: (u^2)_x and u*u_x are the same. Where the data cannot tell the true PDE f
 clear is wrong.
 """
 import argparse
-import re
 import sys
 import time
 import warnings
@@ -40,30 +39,13 @@ INSIDE = 1.96 # standard deviations of an interval of 95 %
 SETS = "files", "simulators", "held out"
 VERDICTS = "clear", "fragile", "ambiguous", "refused" # from the best
 PEERS = {"PySINDy, threshold 0.1": 0.1, "PySINDy, threshold 0.01": 0.01} # its default, and that of its feature overview
-SQUARE = re.compile(r"(\w+)_(\w)\^2") # of a slope
 
 
 # --- what is right ------------------------------------------------------------------------------------------------
 
-def readable(term):
-    "A term as a sum of such that every version of the package reads: u_x^2 = (u^2)_xx/2 - u*u_xx."
-    slope = SQUARE.fullmatch(term)
-    if slope is None: return {term: 1}
-    u, x = slope.groups()
-    return {f"({u}^2)_{x}{x}": 0.5, f"{u}*{u}_{x}{x}": -1}
-
-
-def products(terms):
-    "Terms with coefficients as a sum of products: product → number."
-    total = {}
-    for term, number in terms.items():
-        for part, share in readable(term).items(): total[part] = total.get(part, 0) + number*share
-    return expanded_sum(total)
-
-
 def expected(terms, truth):
     "The coefficients with which some terms make the true ones; None if they cannot, or if one is not needed."
-    found, true = [products({str(term): 1}) for term in terms], products(truth)
+    found, true = [expanded_sum({str(term): 1}) for term in terms], expanded_sum(truth)
     if not (found and true): return None
     rows = sorted({*true, *(one for each in found for one in each)}, key=str)
     X = np.array([[each.get(row, 0) for each in found] for row in rows], float)
@@ -126,7 +108,7 @@ def ours(case, field):
 def posed(case, library):
     "Whether a library of products holds all that the true PDE needs."
     first = all(left.count("t") == 1 for left in case.truth)
-    return first and all(set(products(truth)) <= library for truth in case.truth.values())
+    return first and all(set(expanded_sum(truth)) <= library for truth in case.truth.values())
 
 
 def theirs(case, field):
@@ -162,14 +144,13 @@ def job(case, noise, seed):
 
 def fit_of(case, field, left):
     "Weak least squares with the true terms of one unknown: term → coefficient, and the share that they leave."
-    parts = {term: readable(term) for term in case.truth[left]}
-    read = list(dict.fromkeys(part for each in parts.values() for part in each))
-    system = ubic.library.weak(field, left.split("_")[0], terms=read, time_order=left.count("t"), known=case.known)
+    terms = list(case.truth[left])
+    system = ubic.library.weak(field, left.split("_")[0], terms=terms, time_order=left.count("t"), known=case.known)
     columns = {str(term): column for term, column in zip(system.terms, system.X.T)}
-    X = np.stack([sum(share*columns[part] for part, share in each.items()) for each in parts.values()], axis=1)
+    X = np.stack([columns[term] for term in terms], axis=1)
     size = np.linalg.norm(X, axis=0)
     coef = np.linalg.lstsq(X/size, system.y, rcond=None)[0]/size
-    return dict(zip(parts, coef)), float(np.sum((X @ coef - system.y)**2)/np.sum(system.y**2))
+    return dict(zip(terms, coef)), float(np.sum((X @ coef - system.y)**2)/np.sum(system.y**2))
 
 
 def confirmation(case):

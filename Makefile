@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUN := $(BIN)/python
 
 .DEFAULT_GOAL := help
-.PHONY: help discover test check lab docs paper bench bench-full scoreboard export shape lint coverage lowest newest licenses road clean
+.PHONY: help discover test check lab docs paper bench bench-full scoreboard foreign export shape lint coverage lowest newest licenses road clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ bench-full: $(VENV)/.all ## measure all of it at full size, on a quiet machine, 
 
 scoreboard: $(VENV)/.all ## find fourteen PDEs that are not in the paper, at four noise levels
 	@OMP_NUM_THREADS=1 TQDM_DISABLE= $(RUN) -m benchmarks.scoreboard --workers $(JOBS)
+
+foreign: $(VENV)/.all ## find the PDEs of published files and of other people's simulators, at five noise levels
+	@$(BIN)/pip install -q --disable-pip-version-check -e ".[foreign]"
+	@OMP_NUM_THREADS=1 JAX_PLATFORMS=cpu TQDM_DISABLE= $(RUN) -m benchmarks.foreign --workers $(JOBS)
 
 export: $(VENV)/.all ## for authors: write from the notebooks the package, README.md and all tables
 	@$(BIN)/nbdev_export

@@ -9,8 +9,9 @@ config.read(pathlib.Path(__file__).with_name("settings.ini"), encoding="utf-8")
 settings = config["DEFAULT"]
 groups = [key for key in settings if key.endswith("_requirements")]
 extras = {key.removesuffix("_requirements"): settings[key].split() for key in groups}
-# they need more than pip, MPI and FFTW or Julia; or have licenses that each user has to accept, GPL or proprietary
-by_hand = {"dedalus", "pysr", "peers"}
+# they need more than pip, MPI and FFTW or Julia; or have licenses that each user has to accept, GPL or proprietary;
+# or serve a benchmark only
+by_hand = {"dedalus", "pysr", "peers", "foreign"}
 extras["all"] = sorted({requirement for name, group in extras.items() if name not in by_hand for requirement in group})
 entry_points = {
     "console_scripts": settings["console_scripts"].split(),

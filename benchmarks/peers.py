@@ -1,4 +1,6 @@
 """PySINDy's weak form of a field, for the library and for the whole road."""
+import re
+
 import numpy as np
 
 from ubic.recipes import paper_terms
@@ -10,6 +12,7 @@ REACTION = [ # of the paper's systems in two and three dimensions
     lambda u, v: u*v**2,
     lambda u, v: u**2*v,
 ]
+PART = re.compile(r"([A-Za-z])(?:_(\d+))?(?:\^(\d+))?") # unknown, axes of its derivative, power
 
 
 def terms(ds, derivative_order):
@@ -62,3 +65,44 @@ def road(ds, rows, threshold, derivative_order=2, **settings):
     names = list(map(str, terms(ds, derivative_order)))
     def equation(row): return {term: c for term, c in zip(names, row) if c}
     return {name: equation(row) for name, row in zip(ds.data_vars, model.coefficients())}
+
+
+def spelled(name, dims):
+    "A name of PySINDy, as u^2v_11, in our spelling: u^2*v_xx."
+    def part(found):
+        "One factor."
+        unknown, axes, power = found.groups()
+        slope = "_" + "".join(dims[int(axis) - 1] for axis in axes) if axes else ""
+        return unknown + slope + (f"^{power}" if power else "")
+    return "*".join(map(part, PART.finditer(name.replace(" ", ""))))
+
+
+class WeakSindy:
+    """PySINDy's weak library of a field with polynomials to degree 3, and what its optimizer chooses from it.
+
+    All is as its documentation has it, with two exceptions. Its default of a hundred boxes is fewer than the candidates
+    for two unknowns, so there are a thousand. Its default ridge is made for values of order one, which integrals over
+    small boxes are not, so there is none.
+    """
+    def __init__(self, field, rows=1000):
+        import pysindy as ps
+        np.random.seed(0) # PySINDy draws its boxes from the global generator
+        self.names, dims = list(field.data_vars), [dim for dim in field.dims if dim != "t"]
+        axes = [field[dim].values for dim in field.dims]
+        library = ps.WeakPDELibrary(
+            function_library=ps.PolynomialLibrary(degree=3, include_bias=False),
+            derivative_order=4 if len(dims) == 1 else 2,
+            spatiotemporal_grid=np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1),
+            K=rows,
+        )
+        about = {"ax_spatial": list(range(len(dims))), "ax_time": len(dims), "ax_coord": len(dims) + 1}
+        data = ps.AxesArray(stacked(field), about)
+        self.X = np.asarray(library.fit(data).transform(data))
+        self.y = np.asarray(library.convert_u_dot_integral(np.asarray(data)))
+        self.terms = [spelled(name, dims) for name in library.get_feature_names(self.names)]
+
+    def fit(self, threshold):
+        "Unknown → terms that its optimizer keeps."
+        import pysindy as ps
+        coef = ps.STLSQ(threshold=threshold, alpha=1e-12).fit(self.X, self.y).coef_
+        return {name: [term for term, c in zip(self.terms, row) if c] for name, row in zip(self.names, coef)}

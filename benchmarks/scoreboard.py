@@ -8,24 +8,21 @@ scoreboard_fresh.csv: runs that no decision about the package has seen. No setti
 tell their unknowns and what is known beforehand (a potential), and nothing else.
 """
 import argparse
-import hashlib
 import json
 import pathlib
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.linalg import eigh
 from scipy.optimize import brentq
-from tqdm import tqdm
 
 import ubic
+from benchmarks.board import kept, run_all, version
 from ubic.criterion import select
 from ubic.field import as_field
-from ubic.files import write_atomically
 
 HERE = pathlib.Path(__file__).parent
 NOISE = 1, 10, 30, 50
@@ -199,39 +196,15 @@ def job(name, field, pde, noise, seed):
         return {"pde": name, "noise": noise, "seed": seed, **run(field, pde, noise, seed)}
 
 
-def keep(rows, file):
-    table = pd.DataFrame(rows).sort_values(["pde", "noise", "seed"])
-    write_atomically(file, lambda file: file.write(table.to_csv(index=False).encode()))
-
-
-def version():
-    "A digest of the package: runs of another one do not count."
-    modules = sorted(pathlib.Path(ubic.__file__).parent.glob("*.py"))
-    return hashlib.sha256(b"".join(module.read_bytes() for module in modules)).hexdigest()[:12]
-
-
-def kept(file, package):
-    "The rows of earlier runs of the same package."
-    if not file.exists(): return []
-    rows = pd.read_csv(file, dtype={"package": str}).to_dict("records")
-    return [row for row in rows if row.get("package") == package]
-
-
 def main(again=False, fresh=False, workers=2, only=None) -> pd.DataFrame:
     name, fields, seeds = SETS[fresh]
     file = HERE/name
-    package = version()
-    rows = [] if again else kept(file, package)
+    rows = [] if again else kept(file, version())
     done = {(row["pde"], row["noise"], row["seed"]) for row in rows}
     wanted = [case for case in cases(fields) if only in (None, case[0])]
     runs = [(*case, noise, seed) for case in wanted for noise in NOISE for seed in seeds]
     jobs = [(name, *rest) for name, *rest in runs if (name, *rest[-2:]) not in done]
-    with ProcessPoolExecutor(workers) as pool:
-        futures = [pool.submit(job, *each) for each in jobs]
-        for future in tqdm(as_completed(futures), total=len(jobs), desc="runs"):
-            rows.append({**future.result(), "package": package})
-            keep(rows, file)
-    return pd.DataFrame(rows)
+    return run_all(job, jobs, rows, file, ["pde", "noise", "seed"], workers)
 
 
 if __name__ == "__main__":

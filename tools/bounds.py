@@ -20,7 +20,7 @@ from generated import ROOT
 from licenses import declared
 
 RECORD = ROOT / "tests" / "bounds.json"
-BY_HAND = {"dedalus", "pysr", "peers"} # extras that are not in `all`
+BY_HAND = {"dedalus", "pysr", "peers", "foreign"} # extras that are not in `all`
 FACTS = """
 import json, platform, sys
 from importlib.metadata import version

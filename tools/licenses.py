@@ -15,7 +15,9 @@ FILE = ROOT / "LICENSES.md"
 TOLD = {  # packages that need not be installed
     "abess": "GPL-3.0",
     "dedalus": "GPL-3.0-or-later",
+    "exponax": "MIT",
     "gurobipy": "Proprietary",
+    "py-pde": "MIT",
     "pysr": "Apache-2.0",
 }
 KNOWN = {  # what authors write, and its short name; the first that fits is taken

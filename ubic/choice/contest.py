@@ -117,6 +117,16 @@ def final(
 
 # %% ../../nbs/06_choice/06_contest.ipynb #9bd1e8c2
 @patch_to(Contest)
+def next_best(
+    self,
+    terms, # of the winner
+    most: int = RULES.most_told, # how many
+) -> list: # of `Refit`
+    "Fits of other equations that were heard, the best first, without those that only add terms to the winner."
+    fits = [fit for fit in self.fits.values() if fit is not None and fit.fair and not set(terms) <= set(fit.terms)]
+    return sorted(fits, key=lambda fit: fit.score)[:most]
+
+@patch_to(Contest)
 def completes(
     self,
     selection: Selection,

@@ -262,9 +262,9 @@ def summary_line(
 # %% ../../nbs/06_choice/04_selection.ipynb #32a9263b
 @patch_to(Selection, as_property=True)
 def sentences(self):
-    "Verdict and advice, to be read below the equation; a verdict where rivals have been looked for."
+    "Verdict, traces and advice, to be read below the equation; a verdict where rivals have been looked for."
     verdict = [] if self.rivals is None else [f"Verdict: {self.verdict!r}."]
-    return verdict + self.advice
+    return verdict + [f"Trace of a grid: {trace}." for trace in self.traces] + self.advice
 
 @patch_to(Selection)
 def __repr__(self):
@@ -443,6 +443,23 @@ def equivalents(
 def equivalents(self, terms=None, within=RULES.strong_evidence, minimal=True, most=RULES.most_subsets):
     "Other equations that explain the target about as well, or better."
     return equivalents(self, terms, within, minimal, most)
+
+# %% ../../nbs/06_choice/04_selection.ipynb #fd64486e
+def _measured(value, what):
+    "What was measured with the last fit; refused where there was none."
+    if value is not None: return value
+    remedy = "`discover` measures it for an equation that leaves nothing but noise, or what a grid accounts for"
+    raise ArgumentError("", f"{what} was not measured for this choice", remedy)
+
+@patch_to(Selection)
+def limits(self):
+    "For every candidate that was offered and not chosen: the 95 % interval of its coefficient if it were added."
+    return _measured(self.left_out, "what other candidates could be")
+
+@patch_to(Selection)
+def why(self):
+    "For each chosen term what is lost without it, and for each rival by how much it loses."
+    return _measured(self.standing, "why each term is in")
 
 # %% ../../nbs/06_choice/04_selection.ipynb #f519afa4
 class Verdict(str):

@@ -17,7 +17,7 @@ from .contest import Contest, contest_for, exchange_terms, has_room
 from .traces import grid_test, shares_of, traces_of
 from .limits import limits_of, standing_of
 
-# %% ../../nbs/06_choice/09_settling.ipynb #68d1c31f
+# %% ../../nbs/06_choice/09_settling.ipynb #7f2df812
 def _with_traces(selection, refitter, fit):
     "The selection without the traces in it, whose coefficients were fitted beside them."
     traces = traces_of(refitter, fit.terms, fit.coef)
@@ -32,11 +32,11 @@ def _unsure_of_scheme(fit, refitter, traces):
     unsure = max(trace.share for trace in traces)
     return replace(fit, hidden_error=unsure*np.abs(fit.coef)/shares_of(refitter, fit.terms, fit.coef))
 
-def _weighed(selection, refitter, fit, offered):
+def _weighed(selection, contest, refitter, fit, offered):
     "The selection with what other candidates could be, and why each of its terms is in."
-    left_out = limits_of(refitter, fit, offered)
-    standing = standing_of(refitter, fit).only(selection.terms)
-    return replace(selection, left_out=left_out, standing=standing)
+    first, rivals = contest.fit(selection.terms), contest.next_best(selection.terms)
+    standing = standing_of(refitter, fit, rivals, first).only(selection.terms)
+    return replace(selection, left_out=limits_of(refitter, fit, offered), standing=standing)
 
 # %% ../../nbs/06_choice/09_settling.ipynb #8d166e33
 def _grid_accounts(contest, fit):
@@ -51,7 +51,7 @@ def _beyond_noise(contest, fit):
     if grid.only_grid: return Reason(ReasonKind.COARSE, share=grid.left, target=target)
     return Reason(ReasonKind.UNEXPLAINED, amount=float(fit.excess), of="noise")
 
-# %% ../../nbs/06_choice/09_settling.ipynb #485c2edb
+# %% ../../nbs/06_choice/09_settling.ipynb #6d596c55
 def _settled_by_noise(contest, selection, offered):
     "The last word where noise is what limits the fit."
     rough = contest.fit(selection.terms)
@@ -61,7 +61,7 @@ def _settled_by_noise(contest, selection, offered):
     selection = replace(selection, unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection
     refitter = contest.widest if fit.rows == contest.widest.rows else contest.refitter
-    return _weighed(_with_traces(selection, refitter, fit), refitter, fit, offered)
+    return _weighed(_with_traces(selection, refitter, fit), contest, refitter, fit, offered)
 
 def _never_settled(fit):
     "A fit that does not come to rest, as a reason; or None where nothing was fitted."
@@ -97,7 +97,7 @@ def _alike(selection, refitter, core):
         if set(terms) - set(small) == set(core): sizes.append(int(size))
     return tuple(sizes)
 
-# %% ../../nbs/06_choice/09_settling.ipynb #e8557c01
+# %% ../../nbs/06_choice/09_settling.ipynb #12bc0f55
 def _settled_by_grid(contest, selection, offered):
     "The last word where the errors of grids decide."
     refitter = contest.refitter
@@ -105,7 +105,7 @@ def _settled_by_grid(contest, selection, offered):
     if fit is None or not np.isfinite(fit.coef).all(): return selection
     new = _with_traces(selection, refitter, fit)
     new = replace(new, unexplained=_beyond_grid(contest, fit), alike=_alike(selection, refitter, new.terms))
-    return _weighed(new, refitter, fit, offered)
+    return _weighed(new, contest, refitter, fit, offered)
 
 # %% ../../nbs/06_choice/09_settling.ipynb #1a3e4b80
 def _travels(selection, unknown):

@@ -32,7 +32,7 @@ class WhiteRows:
         basis, _ = np.linalg.qr(self.chosen)
         return self.others - basis @ (basis.T @ self.others)
 
-# %% ../../nbs/06_choice/08_limits.ipynb #32bebd4f
+# %% ../../nbs/06_choice/08_limits.ipynb #f6e03bd9
 def white_rows(
     refitter: Refitter, # boxes on the field
     fit: Refit, # of the equation on them
@@ -40,7 +40,8 @@ def white_rows(
 ) -> WhiteRows:
     "The rows behind a fit."
     terms = [*fit.terms, *others]
-    X, s, y, covariance, _ = refitter.linearized(terms, [*fit.coef, *np.zeros(len(others))])
+    state = refitter.brought(fit) # where candidates no longer share the noise of what is left
+    X, s, y, covariance, _ = refitter.linearized(terms, [*fit.coef, *np.zeros(len(others))], state)
     root = np.linalg.cholesky(covariance)
     white = solve_triangular(root, np.column_stack([X, s]), lower=True)
     size = len(fit.terms)

@@ -414,6 +414,7 @@ def linearized(
     left = y - X @ coef + _moved(self, operators, state)
     return X, left, y, self.pairs.covariance(operators, self.noise), operators
 
+# %% ../../nbs/06_choice/05_refit.ipynb #b4d49c6c
 def _step(refitter, state, terms, coef):
     "One linearized problem: coefficients, the next state, covariance for unit noise, white residual."
     X, left, _, covariance, operators = refitter.linearized(terms, coef, state)
@@ -423,6 +424,15 @@ def _step(refitter, state, terms, coef):
     correction = spread_back(refitter, operators, solve_triangular(root, rest, lower=True, trans="T"))
     state = {name: u - correction.get(name, 0) for name, u in refitter.measured.items()}
     return coef + delta, state, spread, rest
+
+@patch_to(Refitter)
+def brought(
+    self,
+    fit: Refit, # of an equation
+) -> dict: # unknown → array
+    "The data, brought to an equation: their noise, as far as boxes see it, is taken off."
+    _, state, _, _ = _step(self, None, fit.terms, fit.coef)
+    return state
 
 # %% ../../nbs/06_choice/05_refit.ipynb #b4d49c6a
 def _at_rest(moved, coef, cov):

@@ -59,10 +59,9 @@ space, clock = Polynomial([2, 0.5, 1]), Polynomial([1, 0.3])
 
 def separable(term):
     "The term of u = space(x)·clock(t), as one polynomial in x and one in t."
-    degree = sum(power for _, power in term.powers)
-    F, G = space**degree, clock**degree
-    if not term.derivative: return F, G
-    return F*space.deriv(term.order), G*clock
+    F, G = Polynomial([1.0]), Polynomial([1.0])
+    for jet, power in term.product: F, G = F*space.deriv(jet.order)**power, G*clock**power
+    return F.deriv(len(term.outer)), G
 
 
 def integral(P, order, center, half):

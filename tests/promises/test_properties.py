@@ -4,6 +4,7 @@ Exactness of the search, freedom of units, limits of the posterior, bounds of Al
 """
 import warnings
 from itertools import combinations
+from math import prod
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from ubic.posterior import Posterior, evidence, posterior
 from ubic.saving import load_result
 from ubic.subsets import best_subsets
 from ubic.system import LinearSystem
-from ubic.terms import Equation, Term, parse_term
+from ubic.terms import Equation, Jet, Product, Term, parse_term, simplest
 
 quick = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 few = settings(quick, max_examples=6, phases=[Phase.generate]) # these take long, and longer still to be made smaller
@@ -194,7 +195,7 @@ def test_units_of_the_field_do_not_matter(burgers, a, b, c):
     field, found = burgers
     other = select(best_subsets(weak((a*field).assign_coords(x=b*field.x, t=c*field.t))))
     assert other.terms == found.terms and other.lam == pytest.approx(found.lam, rel=1e-6)
-    def power_of(term): return sum(power for _, power in term.powers) - (not term.derivative)
+    def power_of(term): return sum(power for _, power in term.product) - 1
     unit = np.array([b**term.order/(a**power_of(term)*c) for term in found.terms])
     np.testing.assert_allclose(other.coef, found.coef*unit, rtol=1e-6)
     np.testing.assert_allclose(other.std, found.std*unit, rtol=1e-6)
@@ -479,8 +480,8 @@ def polynomials(rng, degree): return Polynomial(rng.uniform(0.5, 1.5, degree + 1
 
 def factors_of(term, u):
     "The term of a product of polynomials, one for each axis, as such a product."
-    degree = sum(power for _, power in term.powers)
-    return {dim: P**degree*(P.deriv(term.derivative[1].count(dim)) if term.derivative else 1) for dim, P in u.items()}
+    def factors(P, dim): return (P.deriv(jet.axes.count(dim))**power for jet, power in term.product)
+    return {dim: prod(factors(P, dim), start=Polynomial([1.0])).deriv(term.outer.count(dim)) for dim, P in u.items()}
 
 
 def integral(P, order, center, half):
@@ -595,19 +596,13 @@ def test_weak_features_in_the_form_of_pysindy_are_exact_for_linear_fields_and_el
 
 # --- terms --------------------------------------------------------------------------------------------------------
 
-def few_factors(powers): return sum(powers.values()) < 20 # twenty with the derivative's own factor: more is refused
-
-
 def in_order(axes): return "".join(sorted(axes))
 
 
-products = st.dictionaries(st.sampled_from(["u", "v", "w", "psire", "q2"]), st.integers(1, 12), max_size=3)
-derivatives = st.tuples(st.sampled_from(["u", "v", "psire"]), st.text("xyzt", min_size=1, max_size=5).map(in_order))
-terms = st.builds(
-    lambda powers, derivative: Term(tuple(sorted(powers.items())), derivative),
-    products.filter(few_factors),
-    st.none() | derivatives,
-)
+letters = st.text("xyzt", max_size=5).map(in_order)
+jets = st.builds(Jet, st.sampled_from(["u", "v", "w", "psire", "q2"]), letters)
+products = st.dictionaries(jets, st.integers(1, 12), max_size=4).map(Product.of)
+terms = st.builds(lambda product, axes: Term(product).derived(axes) if product else Term(), products, letters)
 
 
 @settings(quick, max_examples=200)
@@ -618,15 +613,23 @@ def test_a_term_is_read_back_as_it_is_written(term):
 
 
 @settings(quick, max_examples=50)
-@given(terms, st.randoms(use_true_random=False))
-def test_order_of_factors_and_of_derivatives_does_not_matter(term, random):
-    factors = str(term).split("*")
+@given(products, letters, st.randoms(use_true_random=False))
+def test_order_of_factors_and_of_derivatives_does_not_matter(product, axes, random):
+    def shuffled(axes): return "".join(random.sample(axes, len(axes)))
+    factors = [f"{jet.unknown}{jet.axes and '_'}{shuffled(jet.axes)}^{power}" for jet, power in product]
     random.shuffle(factors)
-    if term.derivative:
-        name, axes = term.derivative
-        turned = f"{name}_{''.join(random.sample(axes, len(axes)))}"
-        factors = [turned if "_" in factor else factor for factor in factors]
-    assert Term.parse("*".join(factors)) == term
+    text = "*".join(factors) or "1"
+    assert Term.parse(text) == Term(product)
+    if product and axes: assert Term.parse(f"({text})_{shuffled(axes)}") == Term(product).derived(axes)
+
+
+@settings(quick, max_examples=50)
+@given(products, letters)
+def test_the_simplest_spelling_says_the_same(product, axes):
+    term = Term(product)
+    if product and len(product) < 3: term = term.derived(axes[:2])
+    plain, number = simplest(term)
+    assert term.multiple_of(plain) == number and simplest(plain) == (plain, 1)
 
 
 def test_a_constant_stands_alone_in_an_equation():

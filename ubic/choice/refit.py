@@ -21,8 +21,8 @@ from ubic.ground.checks import (
 from ..ground.results import Result, html_of
 
 # %% ../../nbs/06_choice/05_refit.ipynb #83622b13
-from ..language.terms import Term, by_parts, latex
-from ..language.equations import Equation
+from ..language.terms import by_parts, latex
+from ..language.equations import Equation, LeftSide
 from ..data.axes import grid_steps
 from ..data.field import check_field
 from ..data.survey import Survey, noise_std
@@ -268,7 +268,7 @@ class Refitter:
         most: int = RULES.most_boxes, # boxes
         time_order: int = 1, # of that derivative
     ):
-        self.field, self.target = field.astype(float), Term((), (target, "t"*time_order))
+        self.field, self.target = field.astype(float), LeftSide(target, time_order).term
         self.boxes = _lattice(field, box, most)
         self.measured = {name: u.values for name, u in self.field.items()}
         self.noise = {name: self._visible_noise(name) for name in self.measured}

@@ -23,7 +23,7 @@ from ..ground.checks import ArgumentError, ArgumentTypeError, UbicWarning, check
 # %% ../../nbs/06_choice/04_selection.ipynb #cfc2d083
 from ..ground.results import Result, html_of, made_of, saved
 from ..language.terms import latex
-from ..language.equations import Equation, as_term
+from ..language.equations import Equation, LeftSide, as_term
 from ..search.paths import SubsetPath, fit_subset, path_of
 from ..search.subsets import best_subsets
 from .rules import RULES
@@ -214,8 +214,8 @@ def pde(
         raise ArgumentError("size", f"is {size!r}", f"the path has sizes {sizes[0]} to {sizes[-1]}")
     k = self.k if size is None else sizes.index(size)
     coef = self.coef if k == self.k else self.evidence.coefficients(k)[0]
-    unknown = self.path.system.target.removesuffix("_t")
-    return {unknown: {str(term): float(c) for term, c in zip(self.path.terms(k), coef)}}
+    left = LeftSide.read(self.path.system.target)
+    return {left.key: {str(term): float(c) for term, c in zip(self.path.terms(k), coef)}}
 
 # %% ../../nbs/06_choice/04_selection.ipynb #e1b281c5
 @patch_to(Selection)

@@ -21,7 +21,7 @@ from ..weakform import boxes, derivatives, library, rows, system
 from ..ground.checks import ArgumentError, as_names, as_rng, shown
 from ..ground.show import html_of
 from ..ground.storage import cache_folder, cached_arrays, fingerprint, write_atomically
-from ..language.equations import coefficient_error
+from ..language.equations import LeftSide, coefficient_error
 from ..data.field import add_noise, check_field, true_pde
 from ..weakform.system import from_triangle
 from ..search.subsets import best_subsets
@@ -317,7 +317,7 @@ def compare_curves(
     denoising: bool = True, # False for the experiment on the noisy data
 ) -> pd.DataFrame: # by support size
     "The published BIC and uncertainty beside ours."
-    columns, target = {}, found.path.system.target.removesuffix("_t")
+    columns, target = {}, LeftSide.read(found.path.system.target).unknown
     for quantity, ours in (("BIC", found.bic), ("uncertainty", found.uncertainty)):
         paper = published_curves.get((name, target, quantity, denoising))
         if paper: columns |= {f"{quantity}, paper": paper, f"{quantity}, ours": ours}

@@ -25,7 +25,7 @@ from ubic.ground.checks import (
 )
 from ..ground.results import Result, html_of
 from ..language.terms import latex
-from ..language.equations import as_term, time_derivative
+from ..language.equations import LeftSide, as_term, time_derivative
 from ..data.axes import space_dims, spacing
 from ..data.field import add_noise, check_field, true_pde
 from ..data.survey import automatic_box, noise_level
@@ -385,7 +385,7 @@ def _first(data, run, settings):
     start = perf_counter()
     with _quietly(): found = _selections(run.sample(data), settings)
     in_space = max((getattr(term, "order", 0) for one in found for term in one.path.system.terms), default=0)
-    in_time = found[0].path.system.target.partition("_")[2].count("t")
+    in_time = LeftSide.read(found[0].path.system.target).order
     return _terms(found), (in_space, in_time), perf_counter() - start
 
 def _work(asked_by, data, run, settings, orders):
@@ -423,9 +423,9 @@ def _truth(data, first):
     "The true right-hand sides of the targets that were asked for, if they are known."
     if isinstance(data, LinearSystem): return {}
     truth = {time_derivative(left): terms for left, terms in true_pde(data).items()}
-    asked, known = ({left.partition("_")[0] for left in lefts} for lefts in (first, truth))
+    asked, known = ({LeftSide.read(left).unknown for left in lefts} for lefts in (first, truth))
     if not asked <= known: return {}
-    return {left: terms for left, terms in truth.items() if left.partition("_")[0] in asked}
+    return {left: terms for left, terms in truth.items() if LeftSide.read(left).unknown in asked}
 
 # %% ../../nbs/10_road/02_repeats.ipynb #9c1d8c33
 def _check_names(settings):

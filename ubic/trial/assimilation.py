@@ -14,8 +14,7 @@ import numpy as np
 import xarray as xr
 from scipy import fft
 from ..ground.runtime import patch_to
-from ..language.terms import parse_term
-from ..language.equations import first_order_in_time
+from ..language.equations import LeftSide, first_order_in_time
 from ..data.axes import space_dims, spacing
 from ..data.survey import noise_level
 from ..choice.posterior import bic
@@ -229,10 +228,9 @@ def size(self,
     term, # a `Term`
 ) -> float:
     "The size of a term, in units."
-    factors = term.powers + (term.inner if term.derivative else ())
-    axes = term.derivative[1] if term.derivative else ""
-    values = prod(self.units[name]**power for name, power in factors)
-    return values/prod(self.units[axis] for axis in axes)
+    values = prod(self.units[jet.unknown]**power for jet, power in term.product.in_print)
+    letters = "".join(jet.axes*power for jet, power in term.product) + term.outer
+    return values/prod(self.units[axis] for axis in letters)
 
 # %% ../../nbs/07_trial/08_assimilation.ipynb #835c16ad
 @patch_to(Twin)
@@ -243,7 +241,7 @@ def bare(self,
     "The PDE without units, or with them again."
     def converted(c, factor): return c/factor if back else c*factor
     def side(left, terms):
-        unit = self.size(parse_term(left))
+        unit = self.size(LeftSide.read(left).term)
         return {term: converted(c, self.size(term)/unit) for term, c in terms.items()}
     return {left: side(left, terms) for left, terms in pde.items()}
 
@@ -273,7 +271,7 @@ def _curve_of_states(twin, names):
     curve = dict(zip(twin.names, twin.curve))
     def of_state(name):
         if name in curve: return curve[name]
-        return np.gradient(curve[name.removesuffix("_t")], axis=-1)
+        return np.gradient(curve[LeftSide.read(name).unknown], axis=-1)
     return np.stack([of_state(name) for name in names])
 
 # %% ../../nbs/07_trial/08_assimilation.ipynb #195ead43
@@ -361,9 +359,7 @@ def split(self,
     coef, # one after the other
 ) -> dict: # unknown → {Term: coefficient}
     "The PDE with other coefficients, as equations of first order in time."
-    def unknown(left): return left if left.endswith("_tt") else left.removesuffix("_t")
-    pde = self.renewed(coef)
-    return first_order_in_time({unknown(left): terms for left, terms in pde.items()})
+    return first_order_in_time(self.renewed(coef))
 
 # %% ../../nbs/07_trial/08_assimilation.ipynb #e1afaeca
 def _beginning(frames):
@@ -377,7 +373,7 @@ def _first_state(problem):
     "States × windows × space: the long waves of the beginning of every window."
     twin = problem.twin
     value, slope = _beginning(twin.data[..., :5])
-    slopes = {f"{name}_t": s for name, s in zip(twin.names, slope)}
+    slopes = {str(LeftSide(name)): s for name, s in zip(twin.names, slope)}
     known = slopes | dict(zip(twin.names, value))
     state = np.stack([known[name] for name in problem.names])
     for axis, basis in enumerate(problem.bases, 2):

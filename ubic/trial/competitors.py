@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 import xarray as xr
 from ..ground.checks import Advice, Argument, ArgumentError, ArgumentTypeError, Sentence, UbicWarning
-from ..language.terms import parse_term
-from ..language.equations import PDE, check_equations, first_order_in_time, read_terms, time_derivative
+from ..language.equations import LeftSide, PDE, check_equations, first_order_in_time, read_terms, time_derivative
 from ..data.axes import space_dims
 from ..weakform.library import weak
 from ..search.subsets import best_subsets
@@ -51,7 +50,7 @@ def unknown_of(
     left, # left-hand side, such as u_t
 ):
     "The unknown of a left-hand side."
-    return left.partition("_")[0]
+    return LeftSide.read(left).unknown
 
 class LibrarySource(NamedTuple):
     "A field, and how the discovery made its library: the boxes and known fields that were asked for."
@@ -68,10 +67,10 @@ def library_source(
 
 def _own_system(target, terms, source):
     "A library of these terms alone."
-    order = parse_term(target).order
+    left = LeftSide.read(target)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UbicWarning) # discovery has warned of these data
-        return weak(source.field, unknown_of(target), terms=terms, time_order=order, **source.library)
+        return weak(source.field, left.unknown, terms=terms, time_order=left.order, **source.library)
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #ce7e7d94
 def _fitted_terms(one, terms, source=None):
@@ -103,17 +102,12 @@ def _complete(read, chosen):
     if empty: raise ArgumentError("pde", f"has no terms for {empty[0]}", "add some")
     return read
 
-def _of_first_order(pde):
-    "A PDE as equations of first order in time."
-    def name(left): return left if left.endswith("_tt") else unknown_of(left)
-    return first_order_in_time({name(left): terms for left, terms in pde.items()})
-
 # %% ../../nbs/07_trial/09_competitors.ipynb #a1bfdf71
 def _read_one(pde, chosen, selections, source):
     "One PDE as its user wrote it, checked."
     if isinstance(pde, (list, tuple)) and pde: pde = _from_terms(pde, selections, source)
     read = _complete(read_sides(PDE.read(pde, [next(iter(chosen))])), chosen)
-    check_equations(_of_first_order(read), space_dims(source.field))
+    check_equations(first_order_in_time(read), space_dims(source.field))
     return read
 
 # %% ../../nbs/07_trial/09_competitors.ipynb #a91f0482

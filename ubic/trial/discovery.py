@@ -14,7 +14,7 @@ from ..ground.runtime import patch_to
 from ..ground.checks import ArgumentError
 from ..ground.results import Result, Unkept, html_of, keepable, saved
 from ..ground.show import figure_html
-from ..language.equations import coefficient_error, time_derivative
+from ..language.equations import LeftSide, coefficient_error
 from ..data.field import is_chunked, plot_field, true_pde
 from ..data.survey import noise_level
 
@@ -159,12 +159,12 @@ def pde(self):
 @patch_to(Discovery)
 def errors(self) -> dict:
     "Unknown → percentage error of each coefficient, when the true PDE is known."
-    found = {time_derivative(left): terms for left, terms in self.pde().items()}
-    truth = {time_derivative(left): terms for left, terms in true_pde(self.field).items()}
-    names = {left: left.partition("_")[0] for left in truth}
+    found, truth = (
+        {LeftSide.read(left): terms for left, terms in pde.items()} for pde in (self.pde(), true_pde(self.field))
+    )
     return {
-        name: coefficient_error(found.get(left, {}), truth[left])
-        for left, name in names.items() if name in self
+        left.unknown: coefficient_error(found.get(left, {}), terms)
+        for left, terms in truth.items() if left.unknown in self
     }
 
 # %% ../../nbs/07_trial/01_discovery.ipynb #f2a10002

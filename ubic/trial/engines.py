@@ -27,12 +27,8 @@ def _differentiated(axes, text):
 # %% ../../nbs/07_trial/03_engines.ipynb #3f08a963
 def _term_text(term):
     "A term as Dedalus reads it."
-    def product(powers): return "*".join(name for name, power in powers for _ in range(power))
-    factors = [product(term.powers)] if term.powers else []
-    if term.derivative:
-        _, axes = term.derivative
-        factors.append(_differentiated(axes, product(term.inner)))
-    return "*".join(factors) or "one"
+    factors = [_differentiated(jet.axes, jet.unknown) for jet, power in term.product.in_print for _ in range(power)]
+    return _differentiated(term.outer, "*".join(factors) or "one")
 
 # %% ../../nbs/07_trial/03_engines.ipynb #0dcd3158
 def dedalus_equation(

@@ -18,8 +18,8 @@ from ..ground.runtime import need, patch_to
 from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, StorageWarning, check_whole, warn
 from ..ground.storage import as_path, system_reason, write_atomically
 from ..ground.results import Result, html_of, saved
-from ..language.terms import Term, evaluate, expanded, parse_term
-from ..language.equations import PDE, Equation
+from ..language.terms import evaluate, expanded, parse_term
+from ..language.equations import PDE, Equation, LeftSide
 from ..data.field import check_field, compute, draw_mesh, middle_plane, pick_unknown
 from ..data.survey import noise_level
 from .scores import gaussian_bic
@@ -27,11 +27,8 @@ from .scores import gaussian_bic
 # %% ../../nbs/07_trial/07_networks.ipynb #f9556da6
 def _left_side(target):
     "The derivative in time that an equation explains."
-    left = parse_term(target)
-    in_time = left.derivative and set(left.derivative[1]) == {"t"}
-    if in_time and not left.powers: return left
-    alone = len(left.powers) == 1 and left.powers[0][1] == 1
-    if alone and not left.derivative: return Term((), (left.powers[0][0], "t"))
+    left = LeftSide.read(target)
+    if left.order: return left.term
     remedy = "write an unknown or its derivative in time there, such as 'u' or 'u_tt'"
     raise ArgumentError("pde", f"has an equation for {target!r}", remedy)
 
@@ -39,7 +36,7 @@ def _left_side(target):
 def _check_order(left, right):
     "The terms of an equation, if they have fewer derivatives in time than what it explains."
     for term in right:
-        if not term.derivative or term.derivative[1].count("t") < len(left.derivative[1]): continue
+        if term.along("t") < left.order: continue
         remedy = "leave out terms that have as many derivatives in time"
         raise ArgumentError("pde", f"explains {left} by {term}", remedy)
     return right
@@ -50,8 +47,8 @@ def _read_pde(pde, names):
     equations = {}
     for target, right in PDE.read(pde, names, "field").items():
         left = _left_side(target)
-        name = left.derivative[0]
-        if any(name == other.derivative[0] for other in equations):
+        name = left.jet.unknown
+        if any(name == other.jet.unknown for other in equations):
             raise ArgumentError("pde", f"has more than one equation for {name}", "keep one")
         equations[left] = _check_order(left, right)
     return equations

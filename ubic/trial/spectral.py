@@ -61,9 +61,7 @@ def _linear_part(equations, symbol, shape):
     linear = np.zeros((len(equations), *shape), complex)
     for row, (target, terms) in zip(linear, equations.items()):
         for term, coefficient in terms.items():
-            if not is_linear(term, target): continue
-            axes = term.derivative[1] if term.derivative else ""
-            row += coefficient*symbol(axes)
+            if is_linear(term, target): row += coefficient*symbol(term.jet.axes)
     return linear if linear.imag.any() else linear.real
 
 # %% ../../nbs/07_trial/04_spectral.ipynb #f08caedc

@@ -13,7 +13,7 @@ from scipy.signal import savgol_filter
 from ..ground.runtime import patch_to
 from ..ground.checks import Argument, ArgumentError
 from ..ground.compiled import njit
-from ..language.terms import by_parts
+from ..language.terms import Jet, Product, by_parts
 
 # %% ../../nbs/04_weakform/02_derivatives.ipynb #808cbd2f
 def _stencil(offsets, d):
@@ -176,24 +176,33 @@ def conservative_pieces(
         yield axes, product_of(powers, jets.shape), factor*(-1)**len(axes)
 
 # %% ../../nbs/04_weakform/02_derivatives.ipynb #b82295d8
-_one = (), "" # the factor 1
+_one = Product(), "" # the factor 1
+
+def _only_derivative(product):
+    "The derivative in a product, if there is one and it occurs once."
+    found = [(jet, power) for jet, power in product if jet.axes]
+    return found[0][0] if len(found) == 1 and found[0][1] == 1 else None
+
+def _shared(product, jet):
+    "Pieces of a product with a derivative, half of which goes to the weight and to the other factors."
+    others = Product.of({other: power for other, power in product if other != jet})
+    counts = {dim: jet.axes.count(dim) for dim in jet.axes}
+    moved = "".join(dim*(count//2) for dim, count in counts.items())
+    kept = "".join(dim*(count - count//2) for dim, count in counts.items())
+    alone = Product.of({Jet(jet.unknown): 1})
+    for taken, rest, ways in product_rule(moved):
+        yield taken, (others, rest), (alone, kept), float((-1)**len(moved)*ways)
 
 def pysindy_pieces(
     term, # a candidate or a target
 ): # (axes on the weight, two factors, coefficient)
     "A term as pieces with half of its derivatives on the weight, as PySINDy has it."
-    if not term.derivative:
-        yield "", (term.powers, ""), _one, 1.0
-        return
-    axes = term.derivative[1]
-    if not term.powers:
-        yield axes, _one, (term.inner, ""), (-1.0)**len(axes)
-        return
-    counts = {dim: axes.count(dim) for dim in axes}
-    moved = "".join(dim*(count//2) for dim, count in counts.items())
-    kept = "".join(dim*(count - count//2) for dim, count in counts.items())
-    for taken, rest, ways in product_rule(moved):
-        yield taken, (term.powers, rest), (term.inner, kept), float((-1)**len(moved)*ways)
+    inner, axes = term.product, term.outer
+    if term.jet: inner, axes = Product.of({Jet(term.jet.unknown): 1}), term.jet.axes
+    jet = _only_derivative(inner)
+    if axes: yield axes, _one, (inner, ""), (-1.0)**len(axes)
+    elif jet: yield from _shared(inner, jet)
+    else: yield "", (inner, ""), _one, 1.0
 
 # %% ../../nbs/04_weakform/02_derivatives.ipynb #aefb267e
 def product_rule(
@@ -212,10 +221,10 @@ def product_rule(
 @patch_to(Jets)
 def factor(
     self,
-    powers: tuple, # (unknown, exponent) of a monomial
+    product: Product, # of unknowns and derivatives
     axes: str = "", # the derivative in front of it
 ) -> np.ndarray:
-    "The derivative of a monomial."
-    if len(powers) == 1 and powers[0][1] == 1: return self(powers[0][0], axes)
-    unknowns = (self.values[name] for name, power in powers for _ in range(power))
-    return self.derive(product_of(unknowns, self.shape), axes)
+    "The derivative of a product."
+    jets = [jet for jet, power in product for _ in range(power)]
+    if len(jets) == 1: return self(jets[0].unknown, "".join(sorted(jets[0].axes + axes)))
+    return self.derive(product_of((self(*jet) for jet in jets), self.shape), axes)

@@ -15,7 +15,8 @@ from ..ground.runtime import patch_to
 from ubic.ground.checks import (
     Argument, ArgumentError, ArgumentTypeError, as_names, as_rng, check_whole, renamed_argument,
 )
-from ..language.terms import Term, candidates, evaluate, parse_term
+from ..language.terms import by_parts, candidates, evaluate, parse_term
+from ..language.equations import LeftSide
 from ..data.axes import space_dims
 from ..data.survey import FEWEST_POINTS, as_survey, automatic_box
 from .derivatives import Jets, check_accuracy, plain_differences
@@ -91,12 +92,12 @@ def _check_term(term, field, time_order):
         if name not in field.data_vars:
             found = f"has {term}, but the field has no {name!r}"
             raise ArgumentError("terms", found, f"it has {', '.join(field.data_vars)}")
-    dims, axes = space_dims(field), term.derivative[1] if term.derivative else ""
-    for dim in axes:
+    dims = space_dims(field)
+    for dim in term.axes:
         if dim not in [*dims, "t"]:
             found = f"has {term}, but the field has no space axis {dim!r}"
             raise ArgumentError("terms", found, f"it has {', '.join(dims)}")
-    if axes.count("t") >= time_order:
+    if term.along("t") >= time_order:
         found = f"has {term}, but time derivatives of order {time_order} are what is explained"
         raise ArgumentError("terms", found, ["leave it out, or raise ", Argument("time_order")])
 
@@ -118,10 +119,13 @@ def per_axis(
 _MOST_ORDER = 30 # of a test function
 
 # %% ../../nbs/04_weakform/05_library.ipynb #1620c56c
+def _on_weight(term, dim):
+    "How many derivatives along an axis a form may move to the test function."
+    return max(term.along(dim), *(axes.count(dim) for axes, _ in by_parts(term)))
+
 def _check_order(dim, order, terms, time_order):
     "Refuse an order with which the test function would be too wide at its edge, or a spike."
-    along = [term.derivative[1].count(dim) for term in terms if term.derivative]
-    needed = time_order if dim == "t" else max(along, default=0)
+    needed = time_order if dim == "t" else max(_on_weight(term, dim) for term in terms)
     if needed > _MOST_ORDER - 2:
         found = f"or a term asks for {needed} derivatives along {dim}"
         remedy = f"at most {_MOST_ORDER - 2} are possible, and more than 6 are seldom of use"
@@ -233,7 +237,7 @@ def read_request(
     "What is explained, and by what."
     known = pick_known(survey.field, known)
     names = pick_targets(survey, target, known)
-    targets = [Term((), (name, "t"*check_time_order(time_order))) for name in names]
+    targets = [LeftSide(name, check_time_order(time_order)).term for name in names]
     terms = pick_terms(
         survey.field, terms, power, derivative_order=derivative_order, constant=constant,
         known=known, fluxes=fluxes, time_order=time_order,
@@ -284,8 +288,8 @@ def noise_of_unknowns(
     known, # names of fields that are taken at their word
 ) -> dict: # unknown → standard deviation
     "The noise of the unknowns, where powers make it matter."
-    powers = [power for term in terms for _, power in term.powers + term.inner]
-    if not any(power > 1 for power in powers): return {}
+    powers = [power for term in terms for jet, power in term.product if not jet.axes]
+    if max(powers, default=0) < 2: return {}
     return {name: level for name, level in survey.noise.items() if name not in known}
 
 # %% ../../nbs/04_weakform/05_library.ipynb #eaed6e2d
@@ -319,8 +323,8 @@ class _PointRows(Rows):
         self.stride = dict.fromkeys(self.steps, 1)
         margin = 2*max(term.order for term in [*terms, *targets]) + 2*accuracy # more than any stencil reaches
         self.reach = dict.fromkeys(self.steps, (margin - crop, margin + crop))
-        derivatives = {term.derivative for term in terms}
-        self.arrays = len(derivatives) + 2*(len(terms) + len(targets))
+        jets = {jet for term in terms for product in term.expanded() for jet, _ in product}
+        self.arrays = len(jets) + 2*(len(terms) + len(targets))
         self.n = prod(self.sizes.values())
 
 # %% ../../nbs/04_weakform/05_library.ipynb #df9ba627

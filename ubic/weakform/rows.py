@@ -17,7 +17,7 @@ from ..ground.runtime import need, patch_to
 from ..ground.checks import ArgumentError
 from ..ground.compiled import njit
 from ..ground.storage import Unreadable
-from ..language.terms import by_parts
+from ..language.terms import Jet, Product, Term, by_parts
 from ..data.axes import space_dims, spacing
 from ..data.field import computing, is_chunked
 from .system import from_triangle, of_target, triangle
@@ -131,7 +131,7 @@ class _Plan:
         pieces = [(axes, second, first, factor, j)
                   for j, column in enumerate(columns) for axes, first, second, factor in column]
         factors = list(dict.fromkeys(factor for piece in pieces for factor in piece[1:3]))
-        names = list(dict.fromkeys(name for powers, _ in factors for name, _ in powers))
+        names = list(dict.fromkeys(jet.unknown for product, _ in factors for jet, _ in product))
         self._sort_factors(factors, names)
         axes_on_weight = list(dict.fromkeys(piece[0] for piece in pieces))
         self.orders = np.array([[axes.count(dim) for dim in dims] for axes in axes_on_weight])
@@ -147,10 +147,11 @@ class _Plan:
 
     def _sort_factors(self, factors, names):
         "Those that are stored as arrays, and those that are products of the unknowns."
-        unknowns = [(((name, 1),), "") for name in names]
-        self.stored = unknowns + [factor for factor in factors if factor[1]]
+        jets = list(map(Jet, names))
+        unknowns = [(Product.of({jet: 1}), "") for jet in jets]
+        self.stored = unknowns + [factor for factor in factors if Term(*factor).axes]
         products = [factor for factor in factors if factor not in self.stored]
-        powers = [[dict(product).get(name, 0) for name in names] for product, _ in products]
+        powers = [[dict(product).get(jet, 0) for jet in jets] for product, _ in products]
         self.powers = np.array(powers, dtype=int).reshape(len(products), len(unknowns))
         self.factors = self.stored + products
 
@@ -359,7 +360,7 @@ class RandomRows(Rows):
 
     def _reach(self, dim, largest):
         "Points before and behind the first point of a box, with those that differences need."
-        order = max(axes.count(dim) for _, axes in self.plan.stored)
+        order = max(Term(*factor).along(dim) for factor in self.plan.stored)
         margin = 2*order + 2*self.accuracy
         return margin, int(largest) + margin
 
@@ -459,10 +460,9 @@ def _make_in_tasks(rows, parts, tiles, vanishing, keep):
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #5402c546
 def _vanishes(term, flat):
-    "Whether a term is a derivative along an axis on which nothing happens."
-    if not term.derivative: return False
-    inner, axes = term.inner, term.derivative[1]
-    return any(all(axis in flat[name] for name, _ in inner) for axis in axes)
+    "Whether a term has a derivative along an axis on which nothing happens."
+    def still(product, axes): return any(all(axis in flat[jet.unknown] for jet, _ in product) for axis in axes)
+    return still(term.product, term.outer) or any(still([(jet, power)], jet.axes) for jet, power in term.product)
 
 # %% ../../nbs/04_weakform/04_rows.ipynb #05e122c9
 def systems_of_rows(
@@ -487,5 +487,5 @@ def systems_of_rows(
     for k, target in enumerate(targets):
         kept = (table[:, :p], table[:, p + k]) if keep else None
         parts = dict(target=str(target), n_eff=rows.n_eff, rows=kept)
-        systems[target.derivative[0]] = from_triangle(of_target(R, p, k), rows.n, terms, **parts)
+        systems[target.jet.unknown] = from_triangle(of_target(R, p, k), rows.n, terms, **parts)
     return systems

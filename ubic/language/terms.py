@@ -106,19 +106,21 @@ class Product(tuple):
         "The product of two products."
         return Product.of(Counter(dict(self)) + Counter(dict(other)))
 
-    def differentiated(
-        self,
-        axis, # to differentiate along
-    ):
-        "The product rule: products and how often each occurs."
-        result = Counter()
-        for factor, power in self:
-            others, number = factor.slope(axis)
-            powers = Counter(dict(self))
-            powers[factor] -= 1
-            for other in others: powers[other] += 1
-            result[Product.of(powers)] += power*number
-        return result
+# %% ../../nbs/02_language/01_terms.ipynb #0a49be06
+@patch_to(Product)
+def differentiated(
+    self,
+    axis, # to differentiate along
+):
+    "The product rule: products and how often each occurs."
+    result = Counter()
+    for factor, power in self:
+        others, number = factor.slope(axis)
+        powers = Counter(dict(self))
+        powers[factor] -= 1
+        for other in others: powers[other] += 1
+        result[Product.of(powers)] += power*number
+    return result
 
 # %% ../../nbs/02_language/01_terms.ipynb #6ccac7f5
 @dataclass(frozen=True, order=True)
@@ -204,6 +206,7 @@ def _read_factor(text, whole):
     found = f"{shown(whole)} has a part {shown(text)} that is not a power or a derivative"
     raise ArgumentError("term", found, "write it like 'u', 'u^2', 'u_xx', 'u*u_x', '(u^2)_xx' or '1'")
 
+# %% ../../nbs/02_language/01_terms.ipynb #46c597f2
 def _check_size(power, order, whole):
     "Refuse powers and derivatives that make no sense."
     remedy = f"give powers up to {_MOST_POWER} and derivatives up to order {_MOST_ORDER}"
@@ -222,6 +225,7 @@ def _read_product(text):
     _check_size(max(powers.values(), default=0), max((jet.order for jet in powers), default=0), text)
     return Term(Product.of({jet: int(power) for jet, power in powers.items()}))
 
+# %% ../../nbs/02_language/01_terms.ipynb #206f36f5
 def _read_flux(text):
     "The derivative of a product, or None."
     match = _product.fullmatch(text.strip())
@@ -310,6 +314,7 @@ def multiple_of(self,
     ratios = {Fraction(mine[product], others[product]) for product in mine}
     return ratios.pop() if len(ratios) == 1 else None
 
+# %% ../../nbs/02_language/01_terms.ipynb #93083fea
 def expanded_sum(
     terms: dict, # `Term` or spelling → coefficient
 ) -> dict: # product → coefficient, without those that cancel
@@ -319,6 +324,7 @@ def expanded_sum(
         for product, count in parse_term(term).expanded().items(): total[product] += coefficient*count
     return {product: number for product, number in total.items() if number}
 
+# %% ../../nbs/02_language/01_terms.ipynb #a33cacf7
 def same_sums(
     one: dict, # `Term` or spelling → coefficient
     other: dict, # likewise
@@ -366,6 +372,7 @@ class _Step(NamedTuple):
     remainder: dict # product → how often it is taken away
     share: Fraction # 1/(k + 1)
 
+# %% ../../nbs/02_language/01_terms.ipynb #415ed16c
 def _highest(product):
     "The jet of the highest derivative, if there is one and it occurs once."
     order = product.order
@@ -429,6 +436,7 @@ def simplest(
     ((moved, stays), share), = pieces
     return Term(stays, "".join(sorted(term.outer + moved))), Fraction(share)
 
+# %% ../../nbs/02_language/01_terms.ipynb #34583691
 def merge_equal(
     terms, # `Term`s, or their spellings
 ) -> list: # of `Term`, in the same order

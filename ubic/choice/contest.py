@@ -8,11 +8,14 @@ __all__ = ['alternatives', 'middle_of_field', 'Contest', 'has_room', 'Judgment',
 # %% ../../nbs/06_choice/06_contest.ipynb #8be4dc7c
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import comb
 import numpy as np
 from ..ground.runtime import patch_to
 from ..data.field import compute
 from ..weakform.library import chosen_box
+from ..weakform.system import LinearSystem
 from ..search.paths import path_of
+from ..search.subsets import best_subsets
 from .rules import RULES
 from .posterior import evidence
 from .selection import Selection, neighboring_subsets, places_of, subset_score, terms_text
@@ -64,7 +67,7 @@ class Contest:
     ):
         self.offered = offered
         self.field = middle_of_field(field, box)
-        self.target, self.time_order, self.box, self.fits = target, time_order, box, {}
+        self.target, self.time_order, self.box, self.fits, self.paths = target, time_order, box, {}, {}
         self.refitter = self._refitter(RULES.contest_boxes)
 
     @cached_property
@@ -191,6 +194,40 @@ class Judgment:
     terms: list # of the winner
     rivals: list # terms of each equation that cannot be ruled out
 
+# %% ../../nbs/06_choice/06_contest.ipynb #948cedff
+def _white_system(refitter, offered):
+    "Rows of all candidates after a fit of them together; None where that is impossible."
+    if not has_room(refitter, offered): return None
+    try: rows, target = refitter.white_rows(offered)
+    except np.linalg.LinAlgError: return None # some candidates are combinations of others
+    if not (np.isfinite(rows).all() and np.isfinite(target).all()): return None
+    return LinearSystem(rows, target, list(offered), target=str(refitter.target))
+
+def _price(system, size):
+    "What so many terms cost, those that might have been chosen counted."
+    return size*np.log(system.n) + 2*np.log(float(comb(system.p, int(size))))
+
+# %% ../../nbs/06_choice/06_contest.ipynb #ae1864a2
+@patch_to(Contest)
+def searched(
+    self,
+    offered, # all candidates
+    most: int = RULES.most_white, # how many
+) -> list: # of lists of terms, the best first
+    "The best subsets among rows that are independent, where no term shares the noise of the target."
+    key = tuple(offered)
+    if key not in self.paths: self.paths[key] = self._search(offered)
+    return self.paths[key][:most]
+
+@patch_to(Contest)
+def _search(self, offered):
+    "The same, all sizes, as nobody has searched yet."
+    system = _white_system(self.refitter, offered)
+    if system is None: return []
+    path = best_subsets(system, min(RULES.largest_size, system.p))
+    scores = [system.n*np.log(rss) + _price(system, size) for size, rss in zip(path.sizes, path.rss)]
+    return [path.terms(k) for k in np.argsort(scores)]
+
 # %% ../../nbs/06_choice/06_contest.ipynb #1d5a4778
 @patch_to(Contest)
 def short_list(
@@ -200,8 +237,8 @@ def short_list(
 ) -> list: # of lists of terms
     "The equations that are heard: these terms, their rivals by least squares, and some that came next."
     rivals = alternatives(selection, terms, within=RULES.rivals_within, minimal=False)[:RULES.most_rivals]
-    similar = [other for other in self.similar(selection, terms) if other not in rivals]
-    return [terms, *rivals, *similar]
+    others = [*rivals, *self.similar(selection, terms), *self.searched(selection.path.system.terms)]
+    return [terms, *(list(other) for other in dict.fromkeys(map(tuple, others)) if list(other) != list(terms))]
 
 # %% ../../nbs/06_choice/06_contest.ipynb #827b9e0f
 @patch_to(Contest)

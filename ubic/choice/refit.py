@@ -434,6 +434,22 @@ def brought(
     _, state, _, _ = _step(self, None, fit.terms, fit.coef)
     return state
 
+# %% ../../nbs/06_choice/05_refit.ipynb #78124b35
+@patch_to(Refitter)
+@threadpool_limits.wrap(limits=1, user_api="blas")
+def white_rows(
+    self,
+    terms, # many candidates
+    steps: int = RULES.white_steps, # of the linearisation
+) -> tuple: # rows of the candidates, target
+    "Rows of many candidates, of equal variance and independent of each other, where no term shares the noise."
+    coef, state = white_least_squares(*self.system(self.measured, terms)[:2])[0], None
+    for _ in range(steps): coef, state, _, _ = _step(self, state, terms, coef)
+    X, left, _, covariance, _ = self.linearized(terms, coef, state)
+    root = np.linalg.cholesky(covariance)
+    white = solve_triangular(root, np.column_stack([X, left + X @ coef]), lower=True)
+    return white[:, :-1], white[:, -1]
+
 # %% ../../nbs/06_choice/05_refit.ipynb #b4d49c6a
 def _at_rest(moved, coef, cov):
     "Whether a step hardly moved any coefficient."

@@ -97,6 +97,7 @@ class StepRules:
     settled_deviations: float = rule(0.02,
         "A coefficient is at rest when a step moves it by less than this part of its standard deviation.")
     settled_share: float = rule(1e-9, "The same as a share of the coefficient itself, where there is hardly any noise.")
+    white_steps: int = rule(3, "Steps of a fit of all candidates together, which only prepares a search.")
     hopeless_excess: float = rule(3.0,
         "Times the noise that an equation may leave after two steps before it is given up.")
     hopeless_at_once: float = rule(8.0, "The same after the first step, where the score is beyond reach as well.")
@@ -136,6 +137,7 @@ class ContestRules:
     most_similar: int = rule(4,
         "Equations of the same size that are heard beside the rivals: least squares may be unjust to noisier terms.",
         "10_road/01_pipeline")
+    most_white: int = rule(4, "Equations of the search among white rows that are heard.", "06_choice/06_contest")
     out_of_reach: float = rule(100.0, "Score behind the best one from which a fit is not finished.")
 
 # %% ../../nbs/06_choice/01_rules.ipynb #2b1e45d3
@@ -167,6 +169,8 @@ class RoadRules:
     highest_derivative: int = rule(4, "Highest derivative to begin with on one space axis.", "10_road/01_pipeline")
     highest_derivative_plane: int = rule(2, "The same on two or three space axes, where candidates multiply.",
         "10_road/01_pipeline")
+    order_of_reactions: int = rule(2,
+        "Derivative order of the next look after an equation without derivatives, which may lack diffusion.")
     order_of_given_terms: int = rule(2,
         "Derivative order of a library whose terms were given: it decides nothing then, and saves the looks.")
     first_power: int = rule(3, "Highest power of the unknowns to begin with; with it most equations of physics are there.",

@@ -276,7 +276,8 @@ def _looks(scene, target, offer):
     "All looks at a target, downwards from high derivatives unless told."
     order, only = _first_order(scene)
     looks = [_look(scene, target, offer, order, first=True)]
-    while not only and (lower := max(1, _highest(looks[-1].selection.terms))) < order and not scene.late:
+    while not only and (lower := _highest(looks[-1].selection.terms) or RULES.order_of_reactions) < order:
+        if scene.late: break
         order = lower
         looks.append(_look(scene, target, offer, order, first=False))
     return looks

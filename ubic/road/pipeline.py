@@ -29,7 +29,7 @@ from ..choice.posterior import RSS_FLOOR, bic
 # %% ../../nbs/10_road/01_pipeline.ipynb #c7a3c242
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
 from ..choice.contest import Contest, alternatives, contest_for, exchange_terms
-from ..choice.settling import settle
+from ..choice.settling import settle, with_missed
 from ..choice.traces import core_of
 from ..trial.discovery import Discovery, Settings, Settled
 from ubic.road.growth import (
@@ -256,6 +256,9 @@ def _look(scene, target, offer, derivative_order, first):
     contest = contest_for(scene.field, scene.survey, selection, target=target, time_order=offer.time_order, **boxes)
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
+    if look.decides:
+        longer = with_missed(contest, best, systems[target].terms)
+        if longer != best: best, doubts = look.judge(longer)
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #96a8204e
@@ -356,8 +359,14 @@ class Explanation:
         other, # explanation of the same unknown
     ):
         "Whether this one is enough and the other is not, or has more evidence where neither is."
+        if self.settled.time_order != other.settled.time_order: return self._beats_other_order(other)
         if self.accounted != other.accounted: return self.accounted
         return self.evidence < other.evidence - RULES.very_strong_evidence
+
+    def _beats_other_order(self, other):
+        "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
+        if self.accounted == other.accounted: return self.evidence < other.evidence - RULES.very_strong_evidence
+        return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, offer):

@@ -116,7 +116,8 @@ def final(
 ): # `Refit`, or None
     "The fit on as many boxes as there are; None where noise is not the matter, or boxes are too few."
     if has_room(self.refitter, terms) and self.fit(terms).excess > RULES.final_excess: return None
-    return self.widest.fit(terms) if has_room(self.widest, terms) else None
+    if not has_room(self.widest, terms): return None
+    return replace(self.widest.fit(terms), offered=self.offered)
 
 # %% ../../nbs/06_choice/06_contest.ipynb #9bd1e8c2
 @patch_to(Contest)

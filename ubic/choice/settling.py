@@ -51,14 +51,14 @@ def _beyond_noise(contest, fit):
     if grid.only_grid: return Reason(ReasonKind.COARSE, share=grid.left, target=target)
     return Reason(ReasonKind.UNEXPLAINED, amount=float(fit.excess), of="noise")
 
-# %% ../../nbs/06_choice/09_settling.ipynb #6d596c55
+# %% ../../nbs/06_choice/09_settling.ipynb #87cc3223
 def _settled_by_noise(contest, selection, offered):
     "The last word where noise is what limits the fit."
     rough = contest.fit(selection.terms)
     if rough is not None and rough.excess > RULES.final_excess: return _settled_beyond_noise(contest, selection, offered)
-    fit = contest.final(selection.terms)
+    fit = with_missed(contest.widest, contest.final(selection.terms), offered)
     if fit is None or not fit.converged: return replace(selection, unexplained=_never_settled(rough))
-    selection = replace(selection, unexplained=_beyond_noise(contest, fit))
+    selection = replace(exchange_terms(selection, fit.terms), unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection
     refitter = contest.widest if fit.rows == contest.widest.rows else contest.refitter
     return _weighed(_with_traces(selection, refitter, fit), contest, refitter, fit, offered)
@@ -140,22 +140,21 @@ def _measured_doubts(selection, offered):
         names = terms_text([limits.terms[j] for j in hidden[:RULES.most_told]])
         yield Reason(ReasonKind.HIDDEN, terms=names, share=float(limits.hidden[hidden[0]]), target=target)
 
-# %% ../../nbs/06_choice/09_settling.ipynb #ad883360
+# %% ../../nbs/06_choice/09_settling.ipynb #07266021
 def with_missed(
-    contest: Contest,
-    terms, # of the winner
+    refitter: Refitter, # boxes on the field
+    fit, # `Refit` of the winner on them, or None
     offered, # all candidates
-) -> list: # of terms
-    "The terms of a winner, and a candidate that it misses, if the fit with it is better."
-    fit = contest.fit(terms)
-    if fit is None or not fit.fair or not contest.noisy: return list(terms)
-    limits = limits_of(contest.refitter, fit, offered)
+): # `Refit` of the winner, perhaps with one term more
+    "The fit of a winner, or that with a candidate that it misses, if it is better."
+    if fit is None or not fit.fair or not refitter.noisy: return fit
+    limits = limits_of(refitter, fit, offered)
+    if not limits.terms: return fit
     best = int(np.argmax(np.abs(limits.z)))
-    if limits.z[best]**2 < chance_limit(fit.rows, len(offered)): return list(terms)
-    longer = [term for term in offered if term in terms or term == limits.terms[best]]
-    other = contest.fit(longer)
-    better = other is not None and other.fair and other.score < fit.score - RULES.strong_evidence
-    return longer if better else list(terms)
+    longer = [term for term in offered if term in fit.terms or term == limits.terms[best]]
+    if limits.z[best]**2 < chance_limit(fit.rows, len(offered)) or not has_room(refitter, longer): return fit
+    other = replace(refitter.fit(longer), offered=fit.offered)
+    return other if other.fair and other.score < fit.score - RULES.strong_evidence else fit
 
 # %% ../../nbs/06_choice/09_settling.ipynb #671359b0
 def settle(

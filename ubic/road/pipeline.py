@@ -257,8 +257,8 @@ def _look(scene, target, offer, derivative_order, first):
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
     if look.decides:
-        longer = with_missed(contest, best, systems[target].terms)
-        if longer != best: best, doubts = look.judge(longer)
+        fit = with_missed(contest.refitter, contest.fit(best), systems[target].terms)
+        if fit is not None and fit.terms != best: best, doubts = look.judge(fit.terms)
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #96a8204e

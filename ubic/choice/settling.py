@@ -140,7 +140,7 @@ def _measured_doubts(selection, offered):
         names = terms_text([limits.terms[j] for j in hidden[:RULES.most_told]])
         yield Reason(ReasonKind.HIDDEN, terms=names, share=float(limits.hidden[hidden[0]]), target=target)
 
-# %% ../../nbs/06_choice/09_settling.ipynb #07266021
+# %% ../../nbs/06_choice/09_settling.ipynb #594da02e
 def with_missed(
     refitter: Refitter, # boxes on the field
     fit, # `Refit` of the winner on them, or None
@@ -153,6 +153,7 @@ def with_missed(
     best = int(np.argmax(np.abs(limits.z)))
     longer = [term for term in offered if term in fit.terms or term == limits.terms[best]]
     if limits.z[best]**2 < chance_limit(fit.rows, len(offered)) or not has_room(refitter, longer): return fit
+    if len(longer) > RULES.largest_size: return fit
     other = replace(refitter.fit(longer), offered=fit.offered)
     return other if other.fair and other.score < fit.score - RULES.strong_evidence else fit
 

@@ -304,7 +304,8 @@ def _concluded(scene, looks):
     final, doubts = last.selection, last.doubts
     known = set(final.path.system.terms)
     for look in earlier: doubts = doubts + _doubts_of_earlier(look, final.terms, known)
-    final = final if last.contest is None else settle(last.contest, final)
+    offered = [term for look in looks for term in look.selection.path.system.terms]
+    final = final if last.contest is None else settle(last.contest, final, list(dict.fromkeys(offered)))
     rivals = [_without_traces(last, terms) for terms in doubts]
     return _with_rivals(final, [terms for terms in dict.fromkeys(rivals) if set(terms) != set(final.terms)])
 
@@ -554,7 +555,7 @@ def discover(
     *,
     derivative_order: int | None = None, # highest one among the candidates; None to find out, from 4 (2 in the plane)
     power: int | None = None, # highest power among the candidates; None to find out, from 3
-    max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 12 of more
+    max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 8 of more
     solver: str = "exact", # of the best-subset problem
     time_limit: float | None = None, # seconds for the whole search; None for no limit
     mode: str = "unit_free", # or "paper"

@@ -56,7 +56,7 @@ def _settled_by_noise(contest, selection, offered):
     "The last word where noise is what limits the fit."
     rough = contest.fit(selection.terms)
     if rough is not None and rough.excess > RULES.final_excess: return _settled_beyond_noise(contest, selection, offered)
-    fit = with_missed(contest.widest, contest.final(selection.terms), offered)
+    fit = with_missed(contest.widest, contest.final(selection.terms), selection.path.system.terms)
     if fit is None or not fit.converged: return replace(selection, unexplained=_never_settled(rough))
     selection = replace(exchange_terms(selection, fit.terms), unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection

@@ -304,7 +304,8 @@ def _concluded(scene, looks):
     final, doubts = last.selection, last.doubts
     known = set(final.path.system.terms)
     for look in earlier: doubts = doubts + _doubts_of_earlier(look, final.terms, known)
-    final = final if last.contest is None else settle(last.contest, final)
+    offered = [term for look in looks for term in look.selection.path.system.terms]
+    final = final if last.contest is None else settle(last.contest, final, list(dict.fromkeys(offered)))
     rivals = [_without_traces(last, terms) for terms in doubts]
     return _with_rivals(final, [terms for terms in dict.fromkeys(rivals) if set(terms) != set(final.terms)])
 

@@ -290,7 +290,8 @@ def _doubts_of_earlier(look, terms, known):
     "Equations of an earlier look that explain the data as well, with terms that the last look did not have."
     if not set(terms) <= set(look.selection.path.system.terms): return []
     best, rivals = look.judge(terms)
-    return [other for other in [best, *rivals] if not set(other) <= known]
+    if set(best) != set(terms): return [best, *rivals] # other boxes prefer another equation
+    return [other for other in rivals if not set(other) <= known]
 
 def _with_rivals(selection, rivals):
     "The selection with its rivals, without those that only add terms to another one."

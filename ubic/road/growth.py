@@ -88,12 +88,6 @@ def higher_derivatives(ground: Ground) -> list:
     words = ["".join(word) for order in orders for word in combinations_with_replacement(ground.axes, order)]
     return [Term.of(Jet(name, word)) for word in words for name in ground.unknowns]
 
-def higher_derivatives(ground: Ground) -> list:
-    "Derivatives of the unknowns of up to the fourth order, for the plane and space, where they are dear."
-    orders = range(ground.derivative_order + 1, 5)
-    words = ["".join(word) for order in orders for word in combinations_with_replacement(ground.axes, order)]
-    return [Term.of(Jet(name, word)) for word in words for name in ground.unknowns]
-
 def divergences(ground: Ground) -> list:
     "Divergences of an unknown times a gradient, as `(u*v_x)_x`."
     jets = [(Jet(a), Jet(b, dim), dim) for dim in ground.axes for a in ground.unknowns for b in ground.unknowns]
@@ -121,7 +115,6 @@ PLAIN = Family("powers and derivatives", plain)
 WITH_KNOWN = Family("known fields", with_known)
 DAMPED = Family("second order in time", damping)
 HIGHER = Family("higher derivatives", higher_derivatives)
-HIGHER = Family("higher derivatives", higher_derivatives)
 PRODUCTS = Family("powers times a derivative", products)
 NEXT_POWER = Family("one power more", next_power)
 SLOPES = Family("products of derivatives", slopes_times_slopes)
@@ -138,7 +131,6 @@ def offered_terms(
     return merge_equal(made)
 
 # %% ../../nbs/10_road/00_growth.ipynb #f04bf87f
-@saved
 @dataclass(frozen=True)
 class Step:
     "One family that joined, and what came of it."
@@ -150,6 +142,8 @@ class Step:
     unit: str # of that: "noise", or the target
     enough: bool # whether that is all that has to be left
     seconds: float
+
+saved(Step, "GrowthStep") # files know another step, of automatic relevance determination
 
 # %% ../../nbs/10_road/00_growth.ipynb #c8cb8e35
 @dataclass(frozen=True, eq=False)

@@ -158,7 +158,7 @@ def test_every_option_has_its_own_name():
     [commands] = cli.make_parser()._subparsers._group_actions
     actions = [action for command in commands.choices.values() for action in command._actions]
     options = {action.dest for action in actions if action.option_strings}
-    own = {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"}
+    own = {"help", "noise", "figure", "report", "save", "out", "json", "title", "why", "without_denoising"}
     here = {"percent", "with_", "path", "field", "data"} # words of Python that are no option of the same name
     assert set(cli.OPTIONS) - here | own == options
     assert all(cli.OPTIONS[name] == "--" + name.replace("_", "-") for name in set(cli.OPTIONS) - here)

@@ -132,7 +132,7 @@ def _advice_on_last_term(sizes, bic, k, tau0):
     if not (k and abs(bic[k] - bic[k - 1]) < tau0*abs(bic[k - 1])): return []
     little = f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}"
     needed = "more data, or fewer candidates, would show whether its last term is needed"
-    look = Advice("why", "`why()` of a discovered equation tells what is lost without it")
+    look = Advice("why", "`why()` tells what is lost without it, where `discover` measured that")
     return [Sentence(f"{little}: {needed}; ", look, ".")]
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #bfee49c2
@@ -146,7 +146,7 @@ def _advice_on_refused(path, bic, k, trace, tau0):
     terms = ", ".join(map(str, path.terms(refused)))
     little = f"Size {path.sizes[refused]} ({terms}) lowers BIC by {gain:.0f}, which is below τ₀ = {tau0:.3g} per term"
     needed = "more data, or other candidates, would show whether these terms are needed"
-    look = Advice("limits", "`limits()` of a discovered equation tells how large they could be")
+    look = Advice("limits", "`limits()` tells how large they could be, where `discover` measured that")
     return [Sentence(f"{little}: {needed}; ", look, ".")]
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #9ca3e891

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import speed
-from benchmarks import __main__ as program, bench_search, harness, scaling
+from benchmarks import __main__ as program, bench_discovery, bench_search, harness, scaling, scoreboard
 from ubic.search.paths import path_of
 
 FOLDER = ROOT / "benchmarks"
@@ -310,6 +310,18 @@ def test_every_claim_about_speed_comes_from_the_table(table):
     found = {str(path.relative_to(ROOT)): CLAIM.findall(page.replace(told, "")) for path, page in pages.items()}
     claims = {page: said for page, said in found.items() if said}
     assert claims == {}
+
+
+def test_the_front_page_says_with_which_settings():
+    def written(**settings): return ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    assert speed.SETTING == written(power=scoreboard.POWER, fluxes=True, max_size=scoreboard.SIZE)
+    assert speed.FIRST == written(**bench_discovery.FIRST) and bench_discovery.FIRST == scaling.FIRST
+    seeds = pd.read_csv(speed.SEEDS[0])
+    for table in (seeds.assign(settings="defaults"), seeds.drop(columns="settings")):
+        assert speed.asked(table) == "defaults only"
+    assert speed.asked(seeds.assign(settings="power=1")) == "`power=1` and defaults otherwise"
+    seeds.loc[0, "settings"] = "power=1"
+    with pytest.raises(SystemExit, match="mixes settings"): speed.asked(seeds)
 
 
 FRONT_PAGE = [

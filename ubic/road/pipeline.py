@@ -570,7 +570,7 @@ def discover(
     *,
     derivative_order: int | None = None, # highest one among the candidates; None to find out, from 4 (2 in the plane)
     power: int | None = None, # highest power among the candidates; None to find out, from 3
-    max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 12 of more
+    max_size: int | None = None, # largest number of terms; None for all of up to 20 candidates, and 8 of more
     solver: str = "exact", # of the best-subset problem
     time_limit: float | None = None, # seconds for the whole search; None for no limit
     mode: str = "unit_free", # or "paper"

@@ -59,8 +59,8 @@ _rooms = { # short path → the room it stands for, and more rooms whose names i
 
 # %% ../nbs/12_api.ipynb #c9c728ef
 _modules = (
-    "accuracy bayes datasets denoise engines field files growth initial library limits networks posterior recipes refit "
-    "repeats saving solvers spectral splits terms traces validation widgets"
+    "accuracy bayes datasets denoise engines field files growth initial library limits networks posterior recipes "
+    "refit repeats saving solvers spectral splits terms traces validation widgets"
 ).split()
 _names = {
     "UbicWarning": "ground.checks", "save_result": "ground.results", "load_result": "ground.results",

@@ -173,12 +173,13 @@ class RoadRules:
         "Derivative order of the next look after an equation without derivatives, which may lack diffusion.")
     order_of_given_terms: int = rule(2,
         "Derivative order of a library whose terms were given: it decides nothing then, and saves the looks.")
-    first_power: int = rule(3, "Highest power of the unknowns to begin with; with it most equations of physics are there.",
+    first_power: int = rule(3, "Highest power of the unknowns to begin with; it holds most equations of physics.",
         "10_road/00_growth")
     left_share: float = rule(0.005, "Share of the target that may be left where there is hardly any noise.",
         "06_choice/07_traces")
     all_sizes_up_to: int = rule(20, "Candidates up to which all sizes are compared.")
-    largest_size: int = rule(8, "Largest size among more candidates; the longest equation of the paper has seven terms.")
+    largest_size: int = rule(8,
+        "Largest size among more candidates; the longest equation of the paper has seven terms.")
 
 
 # %% ../../nbs/06_choice/01_rules.ipynb #a63df28c

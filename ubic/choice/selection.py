@@ -495,7 +495,8 @@ def _doubts_about_the_size(self):
     whole = prolonged(self)
     size, longer = _size_at(self, self.tau0), _size_at(whole, self.tau0)
     same = {*self.alike, longer} # sizes that hold the same equation
-    if size != longer and longer not in self.alike: yield Reason(ReasonKind.SHORT_PATH, end=int(self.path.sizes[-1]), size=longer)
+    if size != longer and longer not in self.alike:
+        yield Reason(ReasonKind.SHORT_PATH, end=int(self.path.sizes[-1]), size=longer)
     elif whole.runner_up is not None and whole.margin < RULES.strong_evidence:
         second = int(whole.path.sizes[whole.runner_up])
         if second not in self.alike: yield Reason(ReasonKind.RUNNER_UP, size=second, margin=whole.margin)

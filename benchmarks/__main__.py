@@ -1,4 +1,4 @@
-"""All benchmarks in one run: a table of ratios, curves of growth, and what they were measured with.
+"""All benchmarks in one run: a table of ratios, curves of cost against size, and what they were measured with.
 
 usage: python -m benchmarks [--full] [group ...]
 """
@@ -71,7 +71,7 @@ class Run:
         self.rows = [row for row in table.to_dict("records") if row.get("group") not in {None, *groups}]
 
     def jobs(self, group):
-        module = "growth" if group == "growth" else f"bench_{group}"
+        module = group if group == "scaling" else f"bench_{group}"
         return results(importlib.import_module(f"benchmarks.{module}").jobs(self.full), self.failed)
 
     def compare(self, group):
@@ -82,16 +82,16 @@ class Run:
             ordered = table.sort_values("group", key=lambda names: names.map(GROUPS.index), kind="stable")
             write(ordered, self.folder/"results.csv")
 
-    def grow(self):
+    def scale(self):
         rows = []
-        for curve in self.jobs("growth"):
+        for curve in self.jobs("scaling"):
             rows += curve
             say(f"{curve[0]['exponent']:9.2f}  {curve[0]['stage']} against {curve[0]['against']}")
-            write(pd.DataFrame(rows), self.folder/"growth.csv")
+            write(pd.DataFrame(rows), self.folder/"scaling.csv")
 
     def measure(self, group):
         start = time.perf_counter()
-        if group == "growth": self.grow()
+        if group == "scaling": self.scale()
         else: self.compare(group)
         self.about["measured"][group] = f"{date.today()}, {time.perf_counter() - start:.0f} s"
         about = json.dumps(self.about, indent=1, ensure_ascii=False) + "\n"
@@ -99,13 +99,13 @@ class Run:
 
 
 def main():
-    known = ", ".join([*GROUPS, "growth"])
+    known = ", ".join([*GROUPS, "scaling"])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.partition("\n")[0])
     parser.add_argument(
         "groups",
         nargs="*",
         metavar="group",
-        default=GROUPS + ["growth"],
+        default=GROUPS + ["scaling"],
         help=f"measure these only, and keep the rest of the tables: {known}",
     )
     parser.add_argument(
@@ -114,7 +114,7 @@ def main():
         help="full sizes, for the tables of the project in benchmarks; otherwise small ones, for out/benchmarks",
     )
     args = parser.parse_args()
-    unknown = set(args.groups) - {*GROUPS, "growth"}
+    unknown = set(args.groups) - {*GROUPS, "scaling"}
     if unknown: parser.error(f"there is no group {', '.join(sorted(unknown))}; groups are {known}")
     folder = HERE if args.full else HERE.parent/"out"/"benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,7 +125,7 @@ def main():
     if run.rows:
         table = pd.DataFrame(run.rows, columns=COLUMNS)[SHOWN]
         print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
-    written = f"\nWritten to {folder.relative_to(HERE.parent)}: results.csv, growth.csv, environment.json"
+    written = f"\nWritten to {folder.relative_to(HERE.parent)}: results.csv, scaling.csv, environment.json"
     print(written + f"; {len(run.failed)} failed"*bool(run.failed))
     return int(bool(run.failed))
 

@@ -55,4 +55,4 @@ def vars_of(system):
     ]
 
 
-def parts_of(found): return [found.selections, found.field, found.used, found.validation]
+def parts_of(found): return [found.selections, found.field, found.used, found.validation, found.growth]

@@ -27,9 +27,11 @@ _rooms = { # short path → the room it stands for, and more rooms whose names i
     "estimator": ["road.estimator"],
     "field": ["data.field", "data.axes", "ground.checks", "ground.runtime", "ground.storage", "language.terms"],
     "files": ["data.files", "ground.storage"],
+    "growth": ["road.growth"],
     "initial": ["paper.initial"],
     "jets": ["trial.jets"],
     "library": ["weakform.library", "weakform.derivatives", "weakform.boxes", "data.survey"],
+    "limits": ["choice.limits"],
     "networks": ["trial.networks"],
     "pipeline": ["road.pipeline", "trial.discovery"],
     "posterior": ["choice.posterior"],
@@ -49,6 +51,7 @@ _rooms = { # short path → the room it stands for, and more rooms whose names i
     "subsets": ["search.subsets", "search.paths"],
     "system": ["weakform.system"],
     "terms": ["language.terms", "language.equations"],
+    "traces": ["choice.traces"],
     "validation": ["trial.validation", "trial.scores"],
     "waic": ["bayes.waic"],
     "widgets": ["telling.widgets"],
@@ -56,8 +59,8 @@ _rooms = { # short path → the room it stands for, and more rooms whose names i
 
 # %% ../nbs/12_api.ipynb #c9c728ef
 _modules = (
-    "accuracy bayes datasets denoise engines field files initial library networks posterior recipes refit repeats "
-    "saving solvers spectral splits terms validation widgets"
+    "accuracy bayes datasets denoise engines field files growth initial library limits networks posterior recipes "
+    "refit repeats saving solvers spectral splits terms traces validation widgets"
 ).split()
 _names = {
     "UbicWarning": "ground.checks", "save_result": "ground.results", "load_result": "ground.results",

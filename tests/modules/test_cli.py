@@ -158,7 +158,7 @@ def test_every_option_has_its_own_name():
     [commands] = cli.make_parser()._subparsers._group_actions
     actions = [action for command in commands.choices.values() for action in command._actions]
     options = {action.dest for action in actions if action.option_strings}
-    own = {"help", "noise", "figure", "report", "save", "out", "json", "title", "without_denoising"}
+    own = {"help", "noise", "figure", "report", "save", "out", "json", "title", "why", "without_denoising"}
     here = {"percent", "with_", "path", "field", "data"} # words of Python that are no option of the same name
     assert set(cli.OPTIONS) - here | own == options
     assert all(cli.OPTIONS[name] == "--" + name.replace("_", "-") for name in set(cli.OPTIONS) - here)
@@ -169,6 +169,8 @@ def test_every_option_has_its_own_name():
     assert typed("give ", Argument("rename", {"column": "x", ...: ...})) == "give --rename column=x"
     assert typed("or with ", Argument("variables", [...])) == "or with --variables NAME"
     assert typed("give ", Argument("chunks", "auto")) == "give --chunks"
+    assert typed("give ", Argument("constant", False)) == "give --no-constant"
+    assert typed("give ", Argument("fluxes", True)) == "give --fluxes"
 
 
 @pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
@@ -364,10 +366,48 @@ def test_bugs_keep_their_traceback(monkeypatch):
 def test_json_is_strict_and_complete(capsys):
     assert main(["discover", "burgers", "--noise", "30", "--json"]) == 0
     found = strict(capsys.readouterr().out)["u"]
-    assert found["terms"] == ["u_xx", "u*u_x"] and found["size"] == 2
+    assert set(found["terms"]) == {"u_xx", "u*u_x"} and found["size"] == 2
     assert found["verdict"] == "clear" and found["error_percent"] < 1
     assert len(found["path"]["bic"]) == len(found["path"]["terms"]) == len(found["path"]["sizes"])
+    assert found["traces"] == [] and found["why"]["terms"] == found["terms"]
+    assert min(found["why"]["lost"]) > 1000 and max(found["limits"]["largest_share"]) < 0.06
+    assert set(found["limits"]["terms"]).isdisjoint(found["terms"])
+    [step] = found["growth"]
+    assert step["enough"] and step["unit"] == "noise" and "seconds" not in step
     assert main(["data", "kdv", "--json"]) == 0 and strict(capsys.readouterr().out)["sizes"] == {"x": 512, "t": 501}
+
+
+def test_reasons_are_printed_when_asked_for(capsys):
+    def said(*options):
+        assert main(["discover", "burgers", "--noise", "30", *options]) == 0
+        return capsys.readouterr().out
+    assert "evidence lost without it" not in said()
+    told = said("--why")
+    assert "evidence lost without it" in told and "left out of u_t" in told
+    assert "Not known: why each term is in was not measured" in said("--why", "--mode", "paper")
+
+
+def test_families_that_joined_are_printed(monkeypatch, capsys):
+    found = ubic.discover(ubic.add_noise(ubic.datasets.burgers(), 30, seed=0), terms=["u_xx", "u*u_x"])
+    [step] = found.growth["u"]
+    found.growth["u"] = ubic.growth.Growth([step, step])
+    monkeypatch.setattr("ubic.road.pipeline.discover", lambda *_, **__: found)
+    assert main(["discover", "burgers"]) == 0
+    assert capsys.readouterr().out.count("candidates given") == 2
+
+
+@pytest.mark.parametrize("options, asked", [
+    ("", (None, None, None, None)),
+    ("--power 2 --no-constant --no-fluxes", (2, False, False, None)),
+    ("--constant --fluxes", (None, True, True, None)),
+    ("--terms u_xx u*u_x", (None, None, None, ["u_xx", "u*u_x"])),
+])
+def test_candidates_reach_the_search(options, asked, monkeypatch):
+    def stop(*_, **settings): raise ValueError([settings[name] for name in ("power", "constant", "fluxes", "terms")])
+    monkeypatch.setattr("ubic.road.pipeline.discover", stop)
+    arguments = cli.make_parser().parse_args(["discover", "burgers", *options.split()])
+    with pytest.raises(ValueError) as caught: cli.find(arguments)
+    assert caught.value.args == (list(asked),)
 
 
 def test_seed_of_the_noise(folder, capsys):
@@ -422,7 +462,7 @@ def test_files_with_other_names(folder, capsys):
     field = ubic.add_noise(ubic.datasets.burgers(), 10, seed=0)
     np.savez("other.npz", field=field.u.values, where=field.x.values, time=field.t.values)
     assert main(["discover", "other.npz", "--rename", "field=u", "where=x", "--json"]) == 0
-    assert strict(capsys.readouterr().out)["u"]["terms"] == ["u_xx", "u*u_x"]
+    assert strict(capsys.readouterr().out)["u"]["terms"] == ["u*u_x", "u_xx"]
 
 
 def test_report_tells_how_it_was_made(folder, capsys):

@@ -141,7 +141,7 @@ def mode(u):
 
 
 single = {
-    "soliton": (soliton(), r"Ambiguous.*u_xxx, u\*u_x"),
+    "soliton": (soliton(), r"Ambiguous.*u\*u_x, u_xxx"),
     "travelling": (mode(lambda x, t: np.sin(x - t)), "Ambiguous.*u_xxx"),
     "decaying": (mode(lambda x, t: np.exp(-t)*np.sin(x)), "Ambiguous"),
 }
@@ -175,7 +175,8 @@ def test_a_jump_keeps_coefficients_in_reason():
     x, t = np.arange(128)/128*20, np.linspace(0, 6, 120)
     with warnings.catch_warnings(action="ignore", category=UbicWarning):
         found = ubic.discover(ubic.as_field(np.where(x[:, None] - t > 8, 1.0, 0.0), x=x, t=t))["u"]
-    assert np.abs(found.coef).max() < 1e3 and np.allclose(found.coef, found.path.coef[found.k])
+    assert np.abs(found.coef).max() < 1e3 and np.allclose(found.coef, found.path.coef[found.k], rtol=0.01)
+    assert found.verdict != "clear"
 
 
 def test_steady_unknown_beside_a_moving_one():

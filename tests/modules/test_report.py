@@ -13,8 +13,10 @@ import ubic
 from discovered import found
 from ubic import report
 from ubic.choice.selection import Reason, ReasonKind
+from ubic.choice.traces import Trace
 from ubic.criterion import Verdict
 from ubic.pipeline import Discovery
+from ubic.growth import Growth, Step
 from ubic.report import find_browser, set_equation, set_reasons, to_html, write_report
 from ubic.terms import Equation
 from ubic.widgets import explore
@@ -108,8 +110,50 @@ def test_weak_points_of_a_doubtful_choice():
     wave = ubic.as_field(np.sin(x[:, None] - t), x=x, t=t)
     page = to_html(ubic.discover(ubic.add_noise(wave, 10, seed=0)))
     rivals = "from others:</p><ul><li>u_xxx explains the data as well</li></ul>"
-    weak = "<p>Besides, the choice has weak points:</p><ul><li>size 2 is .* behind in UBIC</li></ul>"
-    assert re.search(rivals + weak, page)
+    weak = "<p>Besides, the choice has weak points:</p><ul><li>the field moves without changing its shape"
+    assert re.search(rivals.replace("</li></ul>", "</li>.*</ul>") + weak, page)
+
+
+@pytest.fixture(scope="module")
+def grown():
+    "How candidates grew, in two steps."
+    first = Step("derivatives of powers", "u_t", 16, "u_t = 0.3 u_xx", 4.1, "noise", False, 0.21)
+    return Growth([first, replace(first, family="products of derivatives", candidates=27, left=1.01, enough=True)])
+
+
+def test_candidates_that_joined_are_shown(found, grown):
+    alone = to_html(found)
+    assert "What was offered, and what it left" in alone and "What each family" not in alone
+    page = to_html(Discovery(found.selections, found.field, found.field, growth={"u": grown}))
+    Balanced(page)
+    assert "<td>products of derivatives</td>" in page and "1.01 × noise" in page and "seconds" not in page
+    assert page.count("<img") == alone.count("<img") + 1
+    assert "What was offered" not in to_html(Discovery(found.selections, found.field, found.field))
+
+
+def test_what_was_measured_is_shown(found):
+    page = to_html(found)
+    assert "Why each term is in" in page and "What could still hide" in page and "more could contribute" not in page
+    for name in ("evidence lost without it", "could be up to, % of the target"): assert f"<th>{name}</th>" in page
+    bare = replace(found["u"], standing=None, left_out=None)
+    assert "What could still hide" not in to_html(Discovery({"u": bare}, found.field, found.field))
+
+
+def test_many_candidates_are_shown_in_part(found):
+    limits = found["u"].limits()
+    names = [ubic.Term.parse(f"u^{power}") for power in range(2, 22)]
+    many = replace(limits, terms=names, **{part: np.ones(20) for part in ("coef", "std", "sizes")})
+    page = to_html(Discovery({"u": replace(found["u"], left_out=many)}, found.field, found.field))
+    assert "<p>8 more could contribute less.</p>" in page
+    none = replace(limits, terms=[], **{part: np.ones(0) for part in ("coef", "std", "sizes")})
+    page = to_html(Discovery({"u": replace(found["u"], left_out=none)}, found.field, found.field))
+    assert "Why each term is in" in page and "What could still hide" not in page
+
+
+def test_traces_stand_below_the_equation(found):
+    trace = Trace(ubic.Term.parse("u_xxxx"), 2e-5, 0.0012, "second-order differences in space")
+    page = to_html(Discovery({"u": replace(found["u"], traces=(trace,))}, found.field, found.field))
+    assert f"<li>{trace}</li>" in page and "traces of the grid" in page and "traces of the grid" not in to_html(found)
 
 
 def test_subscripts_stand_below_the_line(found, tmp_path):

@@ -7,6 +7,9 @@ import pytest
 
 import ubic
 from discovered import found, paper
+from ubic.choice.traces import Trace
+from ubic.growth import Growth
+from ubic.pipeline import Discovery
 from ubic.report import to_html
 from ubic.widgets import Explorer, explore
 
@@ -28,6 +31,25 @@ def test_sliders_follow_each_other(paper):
         assert explorer.view.terms == paper.path.terms(size - 1) and explorer.view.equation.latex in page.value
     explorer.sliders["tau0"].value = paper.tau0
     assert explorer.view.support == paper.support and explorer.view.lam == paper.lam
+
+
+def test_what_was_measured_belongs_to_the_choice(found):
+    trace = Trace(ubic.Term.parse("u_xxxx"), 2e-5, 0.0012)
+    chosen = replace(found["u"], traces=(trace,), doubts=("a doubt",))
+    explorer = Explorer(chosen)
+    def pictures(): return explorer._repr_mimebundle_()["text/html"].count("<img")
+    assert pictures() == 2 and str(trace) in repr(explorer)
+    explorer.at_size(1)
+    assert pictures() == 1 and str(trace) not in repr(explorer)
+    assert explorer.view.standing is explorer.view.left_out is None and explorer.view.doubts == ()
+    assert explorer.at_size(2).view.standing is chosen.standing
+
+
+def test_families_that_joined_are_drawn(found):
+    step = found.growth["u"].steps[0]
+    grown = Discovery(found.selections, found.field, found.used, growth={"u": Growth([step, step])})
+    def pictures(one): return explore(one, live=False)._repr_mimebundle_()["text/html"].count("<img")
+    assert pictures(grown) == pictures(found) + 1
 
 
 def test_slider_of_a_penalty_that_does_not_exist(paper):

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import speed
-from benchmarks import __main__ as program, bench_search, growth, harness
+from benchmarks import __main__ as program, bench_discovery, bench_search, harness, scaling, scoreboard
 from ubic.search.paths import path_of
 
 FOLDER = ROOT / "benchmarks"
@@ -129,10 +129,10 @@ def test_result_may_bring_its_own_seconds():
 
 def test_exponent_of_a_power_law(clock):
     assert harness.exponent([10, 20, 40, 80], [3*size**1.7 for size in (10, 20, 40, 80)]) == pytest.approx(1.7)
-    rows = growth.curve("stage", "rows", lambda size: clock(size, 0.2*size**0.5), [4, 16, 64])
+    rows = scaling.curve("stage", "rows", lambda size: clock(size, 0.2*size**0.5), [4, 16, 64])
     assert [row["size"] for row in rows] == [4, 16, 64]
     assert [row["seconds"] for row in rows] == pytest.approx([0.4, 0.8, 1.6])
-    assert all(row["exponent"] == pytest.approx(0.5) for row in rows) and list(rows[0]) == growth.COLUMNS
+    assert all(row["exponent"] == pytest.approx(0.5) for row in rows) and list(rows[0]) == scaling.COLUMNS
 
 
 # --- jobs that do not end well ------------------------------------------------------------------------------------
@@ -204,9 +204,9 @@ def test_table_is_kept_when_a_run_is_interrupted(small):
 
 def test_curves_are_written(small):
     folder, measure = small
-    def curve(): return [dict(zip(growth.COLUMNS, ("stage", "rows", size, 1.0, 0.1, 3, 0.0))) for size in (1, 2)]
-    measure({"growth": [curve]})
-    assert pd.read_csv(folder/"growth.csv")[["stage", "size"]].values.tolist() == [["stage", 1], ["stage", 2]]
+    def curve(): return [dict(zip(scaling.COLUMNS, ("stage", "rows", size, 1.0, 0.1, 3, 0.0))) for size in (1, 2)]
+    measure({"scaling": [curve]})
+    assert pd.read_csv(folder/"scaling.csv")[["stage", "size"]].values.tolist() == [["stage", 1], ["stage", 2]]
 
 
 def test_unknown_group_gets_a_sentence(monkeypatch, capsys):
@@ -220,7 +220,7 @@ def test_all_groups_have_jobs():
         for group in program.GROUPS:
             jobs = list(program.importlib.import_module(f"benchmarks.bench_{group}").jobs(full))
             assert jobs and all(map(callable, jobs))
-        assert all(map(callable, growth.jobs(full)))
+        assert all(map(callable, scaling.jobs(full)))
 
 
 # --- comparisons --------------------------------------------------------------------------------------------------
@@ -271,8 +271,8 @@ def test_table_is_complete_and_its_arithmetic_right(table):
 
 
 def test_exponents_are_those_of_the_curves():
-    curves = pd.read_csv(FOLDER/"growth.csv")
-    assert list(curves.columns) == growth.COLUMNS
+    curves = pd.read_csv(FOLDER/"scaling.csv")
+    assert list(curves.columns) == scaling.COLUMNS
     assert {"rows", "candidates", "points along x", "frames"} == set(curves["against"])
     for _, curve in curves.groupby(["stage", "against"]):
         assert len(curve) >= 3 and curve["exponent"].nunique() == 1
@@ -282,7 +282,7 @@ def test_exponents_are_those_of_the_curves():
 def test_environment_tells_what_was_measured_with_and_not_where():
     about = (FOLDER/"environment.json").read_text(encoding="utf-8")
     told = json.loads(about)
-    assert set(told["peers"]) == set(program.PEERS) and set(told["measured"]) == {*program.GROUPS, "growth"}
+    assert set(told["peers"]) == set(program.PEERS) and set(told["measured"]) == {*program.GROUPS, "scaling"}
     assert told["BLAS threads"] == 1 and told["processor"]
     assert set(told) == set(program.environment(True)) and platform.node() not in about
 
@@ -310,6 +310,18 @@ def test_every_claim_about_speed_comes_from_the_table(table):
     found = {str(path.relative_to(ROOT)): CLAIM.findall(page.replace(told, "")) for path, page in pages.items()}
     claims = {page: said for page, said in found.items() if said}
     assert claims == {}
+
+
+def test_the_front_page_says_with_which_settings():
+    def written(**settings): return ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    assert speed.SETTING == written(power=scoreboard.POWER, fluxes=True, max_size=scoreboard.SIZE)
+    assert speed.FIRST == written(**bench_discovery.FIRST) and bench_discovery.FIRST == scaling.FIRST
+    seeds = pd.read_csv(speed.SEEDS[0])
+    for table in (seeds.assign(settings="defaults"), seeds.drop(columns="settings")):
+        assert speed.asked(table) == "defaults only"
+    assert speed.asked(seeds.assign(settings="power=1")) == "`power=1` and defaults otherwise"
+    seeds.loc[0, "settings"] = "power=1"
+    with pytest.raises(SystemExit, match="mixes settings"): speed.asked(seeds)
 
 
 FRONT_PAGE = [

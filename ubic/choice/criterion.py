@@ -7,7 +7,7 @@ __all__ = ['improvements', 'improvement_threshold', 'penalized_bic', 'tune', 'la
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #2c007747
 import numpy as np
-from ..ground.checks import Argument, ArgumentError, ArgumentTypeError, EvidenceWarning, Sentence, warn
+from ..ground.checks import Advice, Argument, ArgumentError, ArgumentTypeError, EvidenceWarning, Sentence, warn
 from .posterior import bic
 from .rules import RULES
 
@@ -131,7 +131,9 @@ def _advice_on_last_term(sizes, bic, k, tau0):
     "What to say when the last term of the choice brought little."
     if not (k and abs(bic[k] - bic[k - 1]) < tau0*abs(bic[k - 1])): return []
     little = f"Size {sizes[k]} improves BIC on size {sizes[k - 1]} by less than τ₀ = {tau0:.3g}"
-    return [Sentence(f"{little}: consider a larger ", Argument("tau0"), " to prevent overfitting.")]
+    needed = "more data, or fewer candidates, would show whether its last term is needed"
+    look = Advice("why", "`why()` tells what is lost without it, where `discover` measured that")
+    return [Sentence(f"{little}: {needed}; ", look, ".")]
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #bfee49c2
 def _advice_on_refused(path, bic, k, trace, tau0):
@@ -143,7 +145,9 @@ def _advice_on_refused(path, bic, k, trace, tau0):
     if not gain > RULES.very_strong_evidence: return []
     terms = ", ".join(map(str, path.terms(refused)))
     little = f"Size {path.sizes[refused]} ({terms}) lowers BIC by {gain:.0f}, which is below τ₀ = {tau0:.3g} per term"
-    return [Sentence(f"{little}: consider a smaller ", Argument("tau0"), " if these terms make sense.")]
+    needed = "more data, or other candidates, would show whether these terms are needed"
+    look = Advice("limits", "`limits()` tells how large they could be, where `discover` measured that")
+    return [Sentence(f"{little}: {needed}; ", look, ".")]
 
 # %% ../../nbs/06_choice/03_criterion.ipynb #9ca3e891
 def advice_on(

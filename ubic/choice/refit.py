@@ -355,7 +355,10 @@ class Refitter:
         widest = [max(RULES.smoothing_points, self.boxes.box[dim][0]//2) for dim in self.boxes.dims]
         return {name: best_smoothing(u, self.noise[name], widest) for name, u in self.measured.items()}
 
-    def smoothed(self, values):
+    def smoothed(
+        self,
+        values, # unknown → array
+    ):
         "Arrays of the unknowns, smoothed."
         return {name: smooth_along(u, self.widths[name]) for name, u in values.items()}
 

@@ -173,8 +173,7 @@ class RoadRules:
         "Derivative order of the next look after an equation without derivatives, which may lack diffusion.")
     order_of_given_terms: int = rule(2,
         "Derivative order of a library whose terms were given: it decides nothing then, and saves the looks.")
-    first_power: int = rule(3,
-        "Highest power of the unknowns to begin with; with it most equations of physics are there.",
+    first_power: int = rule(3, "Highest power of the unknowns to begin with; it holds most equations of physics.",
         "10_road/00_growth")
     left_share: float = rule(0.005, "Share of the target that may be left where there is hardly any noise.",
         "06_choice/07_traces")

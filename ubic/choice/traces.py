@@ -9,6 +9,7 @@ __all__ = ['shares_of', 'share_left', 'difference_factor', 'left_in_space', 'dif
 # %% ../../nbs/06_choice/07_traces.ipynb #99633072
 from dataclasses import dataclass
 import numpy as np
+from ..ground.results import saved
 from ..language.terms import Jet, Term
 from ..data.axes import grid_steps
 from .rules import RULES
@@ -128,6 +129,7 @@ def schemes(
     return found
 
 # %% ../../nbs/06_choice/07_traces.ipynb #ef9cbb9d
+@saved
 @dataclass(frozen=True)
 class Trace:
     "A small term beside an equation, as the grid of another program leaves it."

@@ -132,7 +132,6 @@ def offered_terms(
     return merge_equal(made)
 
 # %% ../../nbs/10_road/00_growth.ipynb #f04bf87f
-@saved
 @dataclass(frozen=True)
 class Step:
     "One family that joined, and what came of it."
@@ -145,6 +144,8 @@ class Step:
     enough: bool # whether that is all that has to be left
     seconds: float
 
+saved(Step, "GrowthStep") # files know another step, of automatic relevance determination
+
 # %% ../../nbs/10_road/00_growth.ipynb #c8cb8e35
 @dataclass(frozen=True, eq=False)
 class Growth(Result):
@@ -154,6 +155,11 @@ class Growth(Result):
     def __iter__(self):
         "Over the steps."
         return iter(self.steps)
+
+    @property
+    def grew(self):
+        "Whether the first family was not enough."
+        return len(self.steps) > 1
 
     @property
     def offered(self):
@@ -166,24 +172,35 @@ def _left_text(step):
     return f"{step.left:.3g} × noise" if step.unit == "noise" else f"{100*step.left:.2g} % of {step.unit}"
 
 @patch_to(Growth)
-def table(self) -> pd.DataFrame:
+def table(
+    self,
+    seconds: bool = True, # how long each took, which differs from run to run
+) -> pd.DataFrame:
     "One row per family: candidates, the best equation, what it leaves, and seconds."
     rows = [{
         "family": step.family, "candidates": step.candidates, "best equation": step.equation,
         "leaves": _left_text(step), "enough": "✓" if step.enough else "", "seconds": round(step.seconds, 2),
     } for step in self.steps]
-    return pd.DataFrame(rows).set_index("family") if rows else pd.DataFrame()
+    if not rows: return pd.DataFrame()
+    frame = pd.DataFrame(rows).set_index("family")
+    return frame if seconds else frame.drop(columns="seconds")
 
-# %% ../../nbs/10_road/00_growth.ipynb #923c2092
+# %% ../../nbs/10_road/00_growth.ipynb #3c0a61d7
+@patch_to(Growth, as_property=True)
+def sentence(self) -> str:
+    "What was offered and what it left, in words."
+    told = [f"{step.family} ({step.candidates} candidates) left {_left_text(step)}" for step in self.steps]
+    return f"{'; '.join(told)}."
+
 @patch_to(Growth)
 def __repr__(self):
     "The table."
-    return self.table().to_string()
+    return self.table(seconds=False).to_string()
 
 @patch_to(Growth)
 def _repr_html_(self):
     "The table."
-    return self.table().to_html()
+    return self.table(seconds=False).to_html()
 
 # %% ../../nbs/10_road/00_growth.ipynb #635ede7f
 @patch_to(Growth)

@@ -33,7 +33,7 @@ from ..choice.settling import settle, with_missed
 from ..choice.traces import core_of
 from ..trial.discovery import Discovery, Settings, Settled
 from ubic.road.growth import (
-    DAMPED, FAMILIES, Ground, Growth, NEXT_POWER, PLAIN, PRODUCTS, SLOPES, Step, WITH_KNOWN, offered_terms,
+    DAMPED, FAMILIES, Ground, Growth, HIGHER, NEXT_POWER, PLAIN, PRODUCTS, SLOPES, Step, WITH_KNOWN, offered_terms,
 )
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #6a118978
@@ -156,6 +156,7 @@ class Scene:
         settings: Settings, # as read
     ):
         self.field, self.used, self.settings, self.libraries = field, used, settings, {}
+        self.cut_short = False # whether a look was left out, because time was over
         self.survey = Survey(field)
         self.denoised = self.survey if used is field else Survey(used)
         self.targets = _targets(self.survey, settings)
@@ -280,7 +281,8 @@ def _looks(scene, target, offer):
     order, only = _first_order(scene)
     looks = [_look(scene, target, offer, order, first=True)]
     while not only and (lower := _highest(looks[-1].selection.terms) or RULES.order_of_reactions) < order:
-        if scene.late: break
+        scene.cut_short = scene.cut_short or scene.late
+        if scene.cut_short: break
         order = lower
         looks.append(_look(scene, target, offer, order, first=False))
     return looks
@@ -389,6 +391,7 @@ def _allowed(settings):
     first = [FAMILIES[0]] if settings.fluxes is not False else [PLAIN]
     if settings.known: first.append(WITH_KNOWN)
     absent = [NEXT_POWER] if settings.power is not None else []
+    if settings.derivative_order is not None: absent.append(HIGHER)
     if settings.fluxes: absent += [PRODUCTS, SLOPES]
     if settings.fluxes is False: absent += [PRODUCTS]
     return first, [family for family in FAMILIES[1:] if family not in absent]
@@ -451,7 +454,7 @@ def grow(self):
         if self.over: break
         grown = (*grown, family)
         self.try_offer(Offer(grown, self.best.offer.time_order), family.name)
-    self.stopped = self.stopped or not self.best.accounted and self.scene.late
+    self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #b7494341
 @patch_to(Search, as_property=True)
@@ -463,17 +466,28 @@ def may_be_second(self):
 @patch_to(Search)
 def hold_against_more(self):
     "Let the next family make rivals of the equation."
-    best, scene = self.best, self.scene
-    if not (scene.settings.grows and best.accounted) or self.over and self.stopped: return
-    families = [family for family in _allowed(scene.settings)[1] if family not in best.offer.families][:1]
-    if not families or scene.late: return
+    best, settings = self.best, self.scene.settings
+    families = [family for family in _allowed(settings)[1] if family not in best.offer.families][:1]
+    if self.stopped or not (settings.grows and best.accounted and families): return
     offer = Offer((*best.offer.families, *families), best.offer.time_order)
+    try: rivals = self.rivals_among(offer)
+    except KeyboardInterrupt: rivals, self.stopped = [], True
+    selection = _with_rivals(best.selection, [*best.selection.rivals, *rivals])
+    self.best = replace(best, selection=selection)
+
+@patch_to(Search)
+def rivals_among(
+    self,
+    offer: Offer, # with one family more
+) -> list: # of terms of equations
+    "Rivals of the best equation with terms that it was not chosen from; none where time is over."
+    best, scene = self.best, self.scene
+    self.stopped = scene.late
+    if self.stopped: return []
     look = _look(scene, self.target, offer, best.settled.derivative_order, first=False)
     known = set(best.selection.path.system.terms)
     rivals = [_without_traces(look, terms) for terms in _doubts_of_earlier(look, best.selection.terms, known)]
-    rivals = [terms for terms in dict.fromkeys(rivals) if not set(terms) <= known]
-    selection = _with_rivals(best.selection, [*best.selection.rivals, *rivals])
-    self.best = replace(best, selection=selection)
+    return [terms for terms in dict.fromkeys(rivals) if not set(terms) <= known]
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #980a7a5d
 def _say_ambiguous(selection):

@@ -19,6 +19,7 @@ and say how sure one can be."""
 EXAMPLES = """examples:
   ubic discover burgers --noise 30             a dataset of the paper, with 30 % noise
   ubic discover my.nc --report my.html         a file, with a page to send to a colleague
+  ubic discover my.nc --why                    and why each of its terms is in
   ubic discover my.npz --json > my.json        for scripts
   ubic discover my.nc --save found.npz         for ubic.load_result in Python
   ubic report my.nc my.pdf --validate simulate only the report, with a simulation
@@ -54,20 +55,32 @@ def _add_reading(group):
 # %% ../../nbs/11_telling/04_cli.ipynb #23e639dd
 def _add_search(parser):
     "The settings of a search."
-    order = "highest derivative among the candidates; found out by default"
-    power = "highest power among the candidates; 2 by default"
     tau0 = "least relative gain in BIC per term: a number, or a percentile such as P75"
-    limit = "for each search of subsets, after which the best so far are given; 60 by default"
+    limit = "for the whole search, after which the best so far is given; none by default"
     group = parser.add_argument_group("the search")
     group.add_argument("--target", help="unknown to explain; all by default")
     group.add_argument("--known", nargs="+", default=(), metavar="NAME", help="fields that enter as factors only")
-    group.add_argument("--derivative-order", type=int, metavar="N", help=order)
-    group.add_argument("--power", type=int, default=2, metavar="N", help=power)
     group.add_argument("--max-size", type=int, metavar="N", help="largest number of terms")
     group.add_argument("--tau0", type=_number, metavar="TAU0", help=tau0)
     _add_mode(group)
     group.add_argument("--time-limit", type=float, metavar="SECONDS", help=limit)
     _add_recipe(group)
+    _add_candidates(parser.add_argument_group("the candidates, which are found out by default"))
+
+# %% ../../nbs/11_telling/04_cli.ipynb #6c1d9e02
+def _add_candidates(group):
+    "Which candidates there are."
+    given = "candidates, instead of those that join by themselves, for instance: u_xx u*u_x"
+    fluxes = "derivatives of powers, as (u^2)_xx, or powers times derivatives, as u*u_xx, to begin with"
+    group.add_argument("--derivative-order", type=int, metavar="N", help="highest derivative")
+    group.add_argument("--power", type=int, metavar="N", help="highest power")
+    group.add_argument("--terms", nargs="+", metavar="TERM", help=given)
+    _add_switch(group, "--constant", "the constant term, or none")
+    _add_switch(group, "--fluxes", fluxes)
+
+def _add_switch(group, name, what):
+    "A yes and a no; neither of them by default."
+    group.add_argument(name, action=argparse.BooleanOptionalAction, help=what)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #b210abaa
 def _add_mode(group):
@@ -107,6 +120,7 @@ def _add_discover(commands):
     result.add_argument("--figure", metavar="FILE", help="write the figure here (.png, .pdf, .svg)")
     result.add_argument("--report", metavar="FILE", help="write a report here (.html, .pdf)")
     result.add_argument("--save", metavar="FILE", help="write the result here (.npz), for ubic.load_result")
+    result.add_argument("--why", action="store_true", help="say why each term is in, and what could still hide")
     _add_json(result)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #c2e11376
@@ -160,9 +174,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 # %% ../../nbs/11_telling/04_cli.ipynb #307cca24
 _same = (
-    "target known derivative_order power max_size time_limit tau0 mode recipe validate "
+    "target known derivative_order power terms constant fluxes max_size time_limit tau0 mode recipe validate "
     "denoise seed variables dims rename chunks"
 ).split()
+_switches = "constant", "fluxes", "chunks"
 _descriptions = [ # of what is no option: an argument of Python, and words for it
     (Argument("field.attrs['pde']"), "the attribute `pde` of `SOURCE`"),
     (Argument("solver", "exact"), "the exact search"),
@@ -183,6 +198,8 @@ _ways = { # what some advice is about → what to do in a terminal
     "rename": "rename them with --rename OLD=NEW",
     "variables": "leave it out, by `--variables` with the names of the others",
     "chunks": "add --chunks",
+    "why": "--why tells what is lost without it, where that was measured",
+    "limits": "--why tells how large they could be, where that was measured",
     "solver": "", # there is no other one here
     "competitors": "", # nor are there more of them
 }
@@ -209,7 +226,11 @@ def in_terminal(
     option = OPTIONS.get(argument.name)
     if option is None: return next((words for known, words in _descriptions if known == argument), str(argument))
     if argument.value is ...: return f"`{option}`"
-    return option if option == "--chunks" else f"{option} {_typed(argument)}" # a switch has no value
+    return _switched(option, argument.value) if argument.name in _switches else f"{option} {_typed(argument)}"
+
+def _switched(option, value):
+    "A switch has no value, but two names."
+    return option if value else option.replace("--", "--no-", 1)
 
 def _said(text):
     "An error, a warning or a piece of advice in these words, if it keeps its parts."
@@ -236,10 +257,13 @@ def _tell(what):
     if sys.stderr: print(what, file=sys.stderr)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #8f38cede
-def _as_text(found):
+def _as_text(found, why=False):
     "Print equations, tables, and what there is to say."
     from ubic.data.field import is_chunked
-    for target, selection in found.items(): _selection_as_text(selection, found.errors().get(target))
+    for target, selection in found.items():
+        _selection_as_text(selection, found.errors().get(target))
+        if why: _reasons_as_text(selection)
+    _growth_as_text(found)
     if not is_chunked(found.field): # a large store would be read once more
         print(f"Noise measured: {found.noise_text}.")
     if found.validation is None: return
@@ -254,6 +278,18 @@ def _selection_as_text(selection, error):
     print(selection.table().to_string(formatters=TABLE_FORMATS), "", sep="\n")
     if error is not None: print(f"The true PDE is known: {coefficient_errors(error)}", "", sep="\n")
 
+# %% ../../nbs/11_telling/04_cli.ipynb #6c1d9e04
+def _reasons_as_text(selection):
+    "Print why each term is in, and what candidates that were left out could be; or why that is not known."
+    try: told = selection.why(), selection.limits()
+    except ArgumentError as error: told = [f"Not known: {_said(error)}"]
+    for one in told: print(one, "", sep="\n")
+
+def _growth_as_text(found):
+    "Print what each family of candidates left, where more than one was tried."
+    for growth in found.growth.values():
+        if growth.grew: print(growth, "", sep="\n")
+
 # %% ../../nbs/11_telling/04_cli.ipynb #42c1b0a1
 def _as_json(found):
     "Print all that a script may ask for."
@@ -261,6 +297,7 @@ def _as_json(found):
     rows = {target: _selection_json(selection) for target, selection in found.items()}
     if not is_chunked(found.field): # as in the text
         for target in rows: rows[target]["noise_percent"] = found.noise[target]
+    for target, growth in found.growth.items(): rows[target]["growth"] = list(map(_step_json, growth))
     for target, error in found.errors().items(): rows[target]["error_percent"] = error.mean()
     if found.validation is not None: rows["validation"] = _validation_json(found.validation)
     _print_json(rows)
@@ -275,8 +312,33 @@ def _selection_json(selection):
         "size": selection.size,
         "verdict": str(verdict), "reasons": verdict.reasons, "advice": selection.advice,
         "lam": selection.lam, "tau0": selection.tau0, "mode": selection.evidence.mode,
-        "path": _path_json(selection),
+        "path": _path_json(selection), "traces": list(map(_trace_json, selection.traces)),
+        "why": _why_json(selection.standing), "limits": _limits_json(selection.left_out),
     }
+
+# %% ../../nbs/11_telling/04_cli.ipynb #6c1d9e06
+def _trace_json(trace):
+    "A small term that the grid of another program left."
+    return {"term": str(trace.term), "coef": trace.coef, "share": trace.share, "origin": trace.origin}
+
+def _step_json(step):
+    "What one family of candidates left."
+    names = "family", "target", "candidates", "equation", "left", "unit", "enough"
+    return {name: getattr(step, name) for name in names}
+
+def _why_json(standing):
+    "Why each term is in, and by how much each rival loses; None where it was not measured."
+    if standing is None: return None
+    rivals = [list(map(str, terms)) for terms in standing.rivals]
+    measured = {"terms": list(map(str, standing.terms)), "share": standing.shares, "lost": standing.lost}
+    return measured | {"rivals": rivals, "behind": standing.behind}
+
+# %% ../../nbs/11_telling/04_cli.ipynb #6c1d9e07
+def _limits_json(limits):
+    "What each candidate that was left out could be; None where it was not measured."
+    if limits is None: return None
+    names = list(map(str, limits.terms))
+    return {"terms": names, "coef": limits.coef, "std": limits.std, "largest_share": limits.hidden}
 
 # %% ../../nbs/11_telling/04_cli.ipynb #34eb94c7
 def _path_json(selection):
@@ -368,7 +430,7 @@ def find(
     from ubic.road.pipeline import discover
     field = _read_source(args)
     if getattr(args, "json", False) and args.validate: _check_key(args, field)
-    names = "derivative_order power max_size time_limit mode tau0 recipe validate".split()
+    names = "derivative_order power terms constant fluxes max_size time_limit mode tau0 recipe validate".split()
     settings = {name: getattr(args, name) for name in names}
     if args.known: settings["known"] = args.known
     return discover(field, args.target, args.denoise, **settings)
@@ -494,8 +556,9 @@ def _discover(args):
     if args.figure: _check_figure(args.figure)
     if args.save: _check_save(args)
     found = find(args)
-    show = _as_json if args.json else _as_text
-    with _piped(): show(found)
+    with _piped():
+        if args.json: _as_json(found)
+        else: _as_text(found, args.why)
     _write_all(found, args)
 
 # %% ../../nbs/11_telling/04_cli.ipynb #c8bff31a

@@ -24,7 +24,7 @@ from ..weakform.library import chosen_box, noise_of_unknowns
 from ..choice.criterion import advice_on, penalized_bic, tune
 from ..choice.selection import Selection, summary_line
 from ..choice.contest import middle_of_field
-from ..trial.discovery import Discovery, Settings
+from ..trial.discovery import Discovery, Settings, is_measured, plot_reasons
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #a3f9cbbb
 def _plane(field):
@@ -74,6 +74,11 @@ class _Residual:
         return shares.isel({dim: 0 for dim in shares.dims if dim not in _plane(self.field)})
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #1ad9c834
+_of_no_choice = { # of an equation that was not chosen nobody has measured these
+    "refit": None, "rivals": None, "unexplained": None, "doubts": (), "traces": (), "alike": (), "left_out": None,
+    "standing": None,
+}
+
 class Explorer:
     "A selection, seen with another threshold, penalty or size."
     def __init__(self,
@@ -81,10 +86,11 @@ class Explorer:
         field=None, # for the maps, if it is known
         live: bool | None = None, # sliders or a picture, see `explore`
         settings=None, # of the discovery, for the boxes that were asked for
+        growth=None, # how its candidates grew, if that is known
     ):
         self.selection = self.view = selection
         self.field, self.live, self._busy = field, live, False
-        self.settings = settings
+        self.settings, self.growth = settings, growth
 
     @cached_property
     def maps(self):
@@ -104,13 +110,13 @@ class Explorer:
         return self.selection.trace[0]["lam"]
 
     def _put_in_view(self, k, **changes):
-        "See another size; a sharper fit and rivals belong to the choice alone."
+        "See another size; a sharper fit, rivals, traces and doubts belong to the choice alone."
         s = self.selection
         now = {name: getattr(self.view, name) for name in ("lam", "tau0", "trace")} | changes
         other = {}
         if k != s.k:
             advice = advice_on(s.path, s.bic, k, now["trace"], now["tau0"])
-            other = dict(refit=None, rivals=None, unexplained=None, advice=advice)
+            other = _of_no_choice | {"advice": advice}
         self.view = replace(s, k=k, **now, **other)
         return self
 
@@ -252,13 +258,23 @@ def _follow(self, name, value):
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #ccfeb07e
 _caption = "BIC, UBIC and uncertainty, with the size in view ticked"
+_reasons = "Left what is lost without each term; right what the candidates that were left out could still contribute."
+_growth = "What each family of candidates left; green where that was enough."
+_wide = "max-width:100%"
 
+def _pictures(explorer):
+    "Pictures, each with its caption: of what is in view, and of what was measured for it."
+    others = "." if explorer.maps is None else "; the field, and what the equation leaves of its time derivative."
+    yield explorer.plot, _caption + others
+    if is_measured(explorer.view): yield lambda: plot_reasons(explorer.view), _reasons
+    if explorer.growth is not None and explorer.growth.grew: yield explorer.growth.plot, _growth
+
+# %% ../../nbs/11_telling/03_widgets.ipynb #5a1e77c0
 @patch_to(Explorer)
 def _page(self):
-    "Equation, numbers and picture."
-    others = "." if self.maps is None else "; the field, and what the equation leaves of its time derivative."
+    "Equation, numbers and pictures."
     words = html_of(self.view.equation, summary_line(self.view), notes=self.view.sentences)
-    return words + figure_html(self.plot, _caption + others, style="max-width:100%")
+    return words + "".join(figure_html(draw, caption, style=_wide) for draw, caption in _pictures(self))
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #7ca74ea3
 def _controls(explorer):
@@ -302,6 +318,10 @@ def _check_explored(found, target):
     if target not in [*found]: raise ArgumentError("target", f"must be one of {', '.join(found)}, found {target!r}")
 
 # %% ../../nbs/11_telling/03_widgets.ipynb #d2924643
+def _of_discovery(found, target, live):
+    "The explorer of one unknown, with all that the discovery knows."
+    return Explorer(found[target], found.used, live, found.settings, found.growth.get(target))
+
 def explore(
     found, # `Selection` or `Discovery`
     target: str | None = None, # unknown of a discovery; None for the first
@@ -311,6 +331,6 @@ def explore(
     _check_explored(found, target)
     if live is not None: check_flag("live", live)
     if isinstance(found, Selection): explorer = Explorer(found, live=live)
-    else: explorer = Explorer(found[target or next(iter(found))], found.used, live, found.settings)
+    else: explorer = _of_discovery(found, target or next(iter(found)), live)
     if live: explorer.controls # or say what is missing
     return explorer

@@ -1,4 +1,4 @@
-"""How the cost of each stage grows with rows, candidates, grid and frames.
+"""How the cost of each stage scales with rows, candidates, grid and frames.
 
 Seconds at several sizes, and the power of the size that they follow.
 """
@@ -13,6 +13,7 @@ from benchmarks.harness import exponent, in_turns, spread
 from ubic.system import LinearSystem
 from ubic.terms import candidates
 
+FIRST = {"power": 2, "constant": False, "fluxes": False} # candidates to begin with, the same for all sizes
 COLUMNS = "stage against size seconds spread repeats exponent".split()
 
 
@@ -52,10 +53,10 @@ def search(p, max_size=5, true=5):
     return lambda: ubic.best_subsets(system, max_size)
 
 
-def discovery_of_points(size): return partial(ubic.discover, waves(size, 101))
+def discovery_of_points(size): return partial(ubic.discover, waves(size, 101), **FIRST)
 
 
-def discovery_of_frames(size): return partial(ubic.discover, waves(128, size))
+def discovery_of_frames(size): return partial(ubic.discover, waves(128, size), **FIRST)
 
 
 def curve(stage, against, make, sizes, repeats=3):

@@ -79,6 +79,7 @@ _of_no_choice = { # of an equation that was not chosen nobody has measured these
     "standing": None,
 }
 
+# %% ../../nbs/11_telling/03_widgets.ipynb #484da825
 class Explorer:
     "A selection, seen with another threshold, penalty or size."
     def __init__(self,

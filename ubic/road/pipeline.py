@@ -17,6 +17,7 @@ from ubic.ground.checks import (
     AmbiguousWarning, Argument, ArgumentError, ArgumentTypeError, DataWarning, UbicWarning, UnfinishedWarning,
     check_whole, parts_of_error, warn,
 )
+from ..language.terms import candidates
 from ..data.axes import space_dims
 from ..data.field import check_dataset, check_field, true_pde
 from ..data.survey import Survey
@@ -120,6 +121,7 @@ def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
+    if asked.derivative_order is not None: candidates("u", "x", 1, derivative_order=asked.derivative_order)
     find_solver(asked.solver, ())
     if asked.mode not in RSS_FLOOR: raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {asked.mode!r}")
     settings = replace(asked, known=pick_known(field, asked.known))
@@ -180,12 +182,12 @@ class Scene:
     def _weak(self, offer, derivative_order):
         "The library itself."
         asked = self.settings
-        candidates = {"terms": self.offered(offer, derivative_order) if asked.grows else asked.terms}
+        named = {"terms": self.offered(offer, derivative_order) if asked.grows else asked.terms}
         if not asked.grows:
             usual = {"power": 2, "constant": False, "fluxes": False}
-            candidates |= {name: _given(getattr(asked, name), value) for name, value in usual.items()}
+            named |= {name: _given(getattr(asked, name), value) for name, value in usual.items()}
         orders = {"derivative_order": derivative_order, "time_order": offer.time_order}
-        return weak(self.denoised, self.targets, **orders, **candidates, **asked.library())
+        return weak(self.denoised, self.targets, **orders, **named, **asked.library())
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #bd291fac
 @patch_to(Scene)

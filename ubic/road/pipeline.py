@@ -258,7 +258,8 @@ def _look(scene, target, offer, derivative_order, first):
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
     if look.decides:
-        fit = with_missed(contest.refitter, contest.fit(best), systems[target].terms)
+        offered, largest = systems[target].terms, selection.path.sizes[-1]
+        fit = with_missed(contest.refitter, contest.fit(best), offered, largest=largest)
         if fit is not None and fit.terms != best: best, doubts = look.judge(fit.terms)
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
 
@@ -296,8 +297,9 @@ def _doubts_of_earlier(look, terms, known):
     return [other for other in rivals if not set(other) <= known]
 
 def _with_rivals(selection, rivals):
-    "The selection with its rivals, without those that only add terms to another one."
-    rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)]
+    "The selection with its rivals, each once, without those that only add terms to another one."
+    once = {frozenset(terms): terms for terms in reversed(rivals)}
+    rivals = [terms for terms in reversed(once.values()) if not any(other < set(terms) for other in once)]
     return replace(selection, rivals=rivals)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #fe126efc
@@ -309,7 +311,8 @@ def _concluded(scene, looks):
     for look in earlier: doubts = doubts + _doubts_of_earlier(look, final.terms, known)
     offered = [term for look in looks for term in look.selection.path.system.terms]
     final = final if last.contest is None else settle(last.contest, final, list(dict.fromkeys(offered)))
-    rivals = [_without_traces(last, terms) for terms in doubts]
+    close = [] if final.standing is None else final.standing.close_rivals
+    rivals = [_without_traces(last, terms) for terms in [*doubts, *close]]
     return _with_rivals(final, [terms for terms in dict.fromkeys(rivals) if set(terms) != set(final.terms)])
 
 def _without_traces(look, terms):
@@ -425,10 +428,17 @@ class Search:
             if self.best is None: raise
             self.stopped = True
             return
+        except ArgumentError as error:
+            if self.best is None or not _are_too_many(error): raise
+            return
         if self.best is None or found.better_than(self.best): self.best = found
         self.steps.append(_step(name, found, perf_counter() - start))
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #60d0749b
+def _are_too_many(error):
+    "Whether an error says that there are more candidates than rows to choose from them."
+    return error.argument in ("X", "rows")
+
 def _step(name, found, seconds):
     "What came of an offer."
     selection, (left, unit) = found.selection, found.left
@@ -447,9 +457,20 @@ def grow(self):
     grown = self.best.offer.families
     for family in _allowed(settings)[1] if settings.grows else ():
         if self.over: break
+        if not self.adds(grown, family): continue
         grown = (*grown, family)
         self.try_offer(Offer(grown, self.best.offer.time_order), family.name)
     self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
+
+@patch_to(Search)
+def adds(
+    self,
+    families, # those before
+    family, # that may join
+) -> bool:
+    "Whether a family has candidates that those before do not have."
+    ground = self.scene.ground(_first_order(self.scene)[0])
+    return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
 
 @patch_to(Search, as_property=True)
 def may_be_second(self):
@@ -464,8 +485,11 @@ def hold_against_more(self):
     families = [family for family in _allowed(settings)[1] if family not in best.offer.families][:1]
     if self.stopped or not (settings.grows and best.accounted and families): return
     offer = Offer((*best.offer.families, *families), best.offer.time_order)
+    rivals = []
     try: rivals = self.rivals_among(offer)
-    except KeyboardInterrupt: rivals, self.stopped = [], True
+    except KeyboardInterrupt: self.stopped = True
+    except ArgumentError as error:
+        if not _are_too_many(error): raise
     selection = _with_rivals(best.selection, [*best.selection.rivals, *rivals])
     self.best = replace(best, selection=selection)
 

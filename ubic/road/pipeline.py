@@ -15,8 +15,9 @@ import numpy as np
 from ..ground.runtime import need, patch_to
 from ubic.ground.checks import (
     AmbiguousWarning, Argument, ArgumentError, ArgumentTypeError, DataWarning, UbicWarning, UnfinishedWarning,
-    check_whole, parts_of_error, warn,
+    check_positive, check_whole, parts_of_error, warn,
 )
+from ..language.terms import candidates
 from ..data.axes import space_dims
 from ..data.field import check_dataset, check_field, true_pde
 from ..data.survey import Survey
@@ -120,11 +121,19 @@ def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
+    if asked.time_limit is not None: check_positive("time_limit", asked.time_limit)
+    _check_candidates(asked)
     find_solver(asked.solver, ())
     if asked.mode not in RSS_FLOOR: raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {asked.mode!r}")
     settings = replace(asked, known=pick_known(field, asked.known))
     _targets(Survey(field), settings)
     return settings
+
+def _check_candidates(asked):
+    "Refuse powers, orders and switches that no candidates can have."
+    names = "power", "derivative_order", "constant", "fluxes"
+    given = {name: getattr(asked, name) for name in names}
+    candidates(**{name: value for name, value in given.items() if value is not None})
 
 def _unknowns(field, known):
     "All unknowns of a field."

@@ -181,7 +181,6 @@ class RoadRules:
     largest_size: int = rule(8,
         "Largest size among more candidates; the longest equation of the paper has seven terms.")
 
-
 # %% ../../nbs/06_choice/01_rules.ipynb #a63df28c
 @dataclass(frozen=True)
 class Rules(

@@ -324,6 +324,7 @@ def _concluded(scene, looks):
     rivals = [_without_traces(last, terms) for terms in [*doubts, *close]]
     return _with_rivals(final, [terms for terms in dict.fromkeys(rivals) if set(terms) != set(final.terms)])
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #e0b35d54
 def _without_traces(look, terms):
     "The terms of a rival that are no traces of a grid; noise hides those."
     if look.contest is None or look.contest.noisy: return tuple(terms)
@@ -370,19 +371,22 @@ class Explanation:
         ways = np.log(float(comb(path.system.p, self.selection.size)))
         return bic(n*np.log(_share_left(self.selection)), self.selection.size, n) + 2*ways
 
-    def better_than(
-        self,
-        other, # explanation of the same unknown
-    ):
-        "Whether this one is enough and the other is not, or has more evidence where neither is."
-        if self.settled.time_order != other.settled.time_order: return self._beats_other_order(other)
-        if self.accounted != other.accounted: return self.accounted
-        return self.evidence < other.evidence - RULES.very_strong_evidence
+# %% ../../nbs/10_road/01_pipeline.ipynb #813e2d0a
+@patch_to(Explanation)
+def better_than(
+    self,
+    other, # explanation of the same unknown
+):
+    "Whether this one is enough and the other is not, or has more evidence where neither is."
+    if self.settled.time_order != other.settled.time_order: return self._beats_other_order(other)
+    if self.accounted != other.accounted: return self.accounted
+    return self.evidence < other.evidence - RULES.very_strong_evidence
 
-    def _beats_other_order(self, other):
-        "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
-        if self.accounted == other.accounted: return self.evidence < other.evidence - RULES.very_strong_evidence
-        return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+@patch_to(Explanation)
+def _beats_other_order(self, other):
+    "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
+    if self.accounted == other.accounted: return self.evidence < other.evidence - RULES.very_strong_evidence
+    return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, offer):
@@ -456,6 +460,7 @@ def _step(name, found, seconds):
         name, system.target, system.p, str(selection.equation), float(left), unit, bool(found.accounted), seconds,
     )
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #4bab8518
 @patch_to(Search)
 def grow(self):
     "Let families join until an equation is enough."
@@ -471,6 +476,7 @@ def grow(self):
         self.try_offer(Offer(grown, self.best.offer.time_order), family.name)
     self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #b7494342
 @patch_to(Search)
 def adds(
     self,
@@ -481,6 +487,7 @@ def adds(
     ground = self.scene.ground(_first_order(self.scene)[0])
     return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #b7494341
 @patch_to(Search, as_property=True)
 def may_be_second(self):
     "Whether the second time derivative is worth a try: several unknowns that were given candidates tell their past."

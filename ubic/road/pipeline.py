@@ -266,7 +266,7 @@ def _look(scene, target, offer, derivative_order, first):
     contest = contest_for(scene.field, scene.survey, selection, target=target, time_order=offer.time_order, **boxes)
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
-    if look.decides:
+    if look.decides and systems[target].p <= RULES.exact_white:
         offered, largest = systems[target].terms, selection.path.sizes[-1]
         fit = with_missed(contest.refitter, contest.fit(best), offered, largest=largest)
         if fit is not None and fit.terms != best: best, doubts = look.judge(fit.terms)

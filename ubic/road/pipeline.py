@@ -15,7 +15,7 @@ import numpy as np
 from ..ground.runtime import need, patch_to
 from ubic.ground.checks import (
     AmbiguousWarning, Argument, ArgumentError, ArgumentTypeError, DataWarning, UbicWarning, UnfinishedWarning,
-    check_whole, parts_of_error, warn,
+    check_flag, check_whole, parts_of_error, warn,
 )
 from ..data.axes import space_dims
 from ..data.field import check_dataset, check_field, true_pde
@@ -120,6 +120,8 @@ def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
+    for name in ("constant", "fluxes"):
+        if getattr(asked, name) is not None: check_flag(name, getattr(asked, name))
     find_solver(asked.solver, ())
     if asked.mode not in RSS_FLOOR: raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {asked.mode!r}")
     settings = replace(asked, known=pick_known(field, asked.known))
@@ -372,8 +374,10 @@ class Explanation:
 
     def _beats_other_order(self, other):
         "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
-        if self.accounted == other.accounted: return self.evidence < other.evidence - RULES.very_strong_evidence
-        return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+        if self.accounted != other.accounted:
+            return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+        leaves_less = _share_left(self.selection) < _share_left(other.selection)
+        return leaves_less and self.evidence < other.evidence - RULES.very_strong_evidence
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, offer):

@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure
 
 import ubic
-from signs import heat_waves, signs
+from fits import bars, fit_with
+from signs import heat_waves
 from ubic import library
 from ubic.choice.refit import Refitter, noise_operator, spread_back
 from ubic.ground.checks import UbicWarning
-from ubic.refit import Refit, total_least_squares
+from ubic.refit import total_least_squares
 from ubic.terms import parse_term
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
@@ -197,13 +199,6 @@ def test_intervals_cover(burgers, noise):
 
 # --- the chosen equation fitted once more -----------------------------------------------------------------------------
 
-def fit_with(coef=(1.0,), std=(0.1,), left=1.0, rows=200):
-    "The fit of an equation with these coefficients, that leaves so many times the variance of the noise in every box."
-    terms = [f"x{j}" for j in range(len(coef))]
-    residual = np.sqrt(left)*signs(256, 1)[0][:rows]
-    return Refit("u_t", terms, np.array(coef), np.diag(np.square(std)), {"u": 0.1}, residual, True)
-
-
 def test_certain_terms_are_two_standard_deviations_from_zero():
     assert fit_with(coef=(1.0, 0.199, -0.199, 0.201, -0.201), std=[0.1]*5).certain == ["x0", "x3", "x4"]
 
@@ -213,6 +208,11 @@ def test_an_equation_explains_the_data_when_noise_is_what_is_left(left, explaine
     "The variance of 200 boxes of noise is 1 ± √(2/200) = 1 ± 0.1, and 2.5 times that deviation is allowed: up to 1.25."
     fit = fit_with(left=left, rows=200)
     assert fit.fair and fit.explains == explained and fit.leaves_more == (not explained)
+
+
+def test_a_fit_that_leaves_too_little_or_has_not_settled_explains_nothing():
+    assert not fit_with(left=0.3).explains and fit_with().explains
+    assert not replace(fit_with(), converged=False).explains
 
 
 @pytest.mark.parametrize("excess, fair", [(0.66, False), (0.67, True), (1.49, True), (1.51, False)])
@@ -232,6 +232,12 @@ def test_a_fit_beats_another_by_more_than_six():
     for boxes, beaten in ((20, False), (21, True)):
         short, long = (fit_with(coef=[1.0]*size, std=[0.1]*size, rows=boxes) for size in (1, 3))
         assert short.beats(long) == beaten and not long.beats(short)
+
+
+def test_a_picture_shows_two_standard_deviations():
+    "Deviations of 0.1 are 10 % of 1 and 5 % of 2."
+    ax = fit_with(coef=(1.0, 2.0), std=(0.1, 0.1)).plot(ax=Figure().subplots())
+    assert bars(ax) == pytest.approx([20, 10])
 
 
 def test_a_refit_is_less_sure_the_more_is_left():

@@ -226,7 +226,8 @@ def _search(self, offered):
     "The same, all sizes, as nobody has searched yet."
     system = _white_system(self.refitter, offered)
     if system is None: return []
-    path = best_subsets(system, min(RULES.largest_size, system.p))
+    solver = "exact" if system.p <= RULES.exact_white else "greedy"
+    path = best_subsets(system, min(RULES.largest_size, system.p), solver)
     scores = [system.n*np.log(rss) + _price(system, size) for size, rss in zip(path.sizes, path.rss)]
     return [path.terms(k) for k in np.argsort(scores)]
 

@@ -55,6 +55,7 @@ def _deviations():
     "Standard deviations on either side that make a 95 % interval."
     return float(norm.ppf(0.975))
 
+# %% ../../nbs/06_choice/08_limits.ipynb #047dacc0
 @dataclass(frozen=True, eq=False)
 class Limits(Result):
     "What each candidate that was left out could be."
@@ -102,6 +103,7 @@ def table(self) -> pd.DataFrame:
     columns["could be up to, % of the target"] = 100*self.hidden
     return pd.DataFrame(columns, index=pd.Index(map(str, self.terms), name=f"left out of {self.target}"))
 
+# %% ../../nbs/06_choice/08_limits.ipynb #13d96887
 @patch_to(Limits)
 def __repr__(self):
     "The table, largest first."
@@ -190,6 +192,7 @@ def table(self) -> pd.DataFrame:
     columns["evidence lost without it"] = self.lost
     return pd.DataFrame(columns, index=pd.Index(map(str, self.terms), name=self.target))
 
+# %% ../../nbs/06_choice/08_limits.ipynb #5007054f
 @patch_to(Standing)
 def contest_table(self) -> pd.DataFrame:
     "One row per rival: its terms, and by how much it loses."
@@ -203,6 +206,7 @@ def __repr__(self):
     tables = [self.table(), *([self.contest_table()] if self.rivals else [])]
     return "\n\n".join(table.to_string(float_format="{:.3g}".format) for table in tables)
 
+# %% ../../nbs/06_choice/08_limits.ipynb #8fb96a12
 @patch_to(Standing)
 def _repr_html_(self):
     "Both tables."

@@ -97,7 +97,7 @@ class StepRules:
     settled_deviations: float = rule(0.02,
         "A coefficient is at rest when a step moves it by less than this part of its standard deviation.")
     settled_share: float = rule(1e-9, "The same as a share of the coefficient itself, where there is hardly any noise.")
-    white_steps: int = rule(3, "Steps of a fit of all candidates together, which only prepares a search.")
+    white_steps: int = rule(2, "Steps of a fit of all candidates together, which only prepares a search.")
     hopeless_excess: float = rule(3.0,
         "Times the noise that an equation may leave after two steps before it is given up.")
     hopeless_at_once: float = rule(8.0, "The same after the first step, where the score is beyond reach as well.")
@@ -140,6 +140,8 @@ class ContestRules:
     most_similar: int = rule(4,
         "Equations of the same size that are heard beside the rivals: least squares may be unjust to noisier terms.",
         "10_road/01_pipeline")
+    exact_white: int = rule(30,
+        "Candidates up to which that search is exact; among more it takes forward and backward steps.")
     most_white: int = rule(4, "Equations of the search among white rows that are heard.", "06_choice/06_contest")
     out_of_reach: float = rule(100.0, "Score behind the best one from which a fit is not finished.")
 
@@ -183,7 +185,6 @@ class RoadRules:
     all_sizes_up_to: int = rule(20, "Candidates up to which all sizes are compared.")
     largest_size: int = rule(8,
         "Largest size among more candidates; the longest equation of the paper has seven terms.")
-
 
 # %% ../../nbs/06_choice/01_rules.ipynb #a63df28c
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ def _unsure_of_scheme(fit, refitter, traces):
     unsure = max(trace.share for trace in traces)
     return replace(fit, hidden_error=unsure*np.abs(fit.coef)/shares_of(refitter, fit.terms, fit.coef))
 
+# %% ../../nbs/06_choice/09_settling.ipynb #cf635794
 def _weighed(selection, contest, refitter, fit, offered):
     "The selection with what other candidates could be, and why each of its terms is in."
     first, rivals = contest.fit(selection.terms), contest.next_best(selection.terms)
@@ -64,6 +65,7 @@ def _settled_by_noise(contest, selection, offered):
     refitter = contest.widest if fit.rows == contest.widest.rows else contest.refitter
     return _weighed(_with_traces(selection, refitter, fit), contest, refitter, fit, offered)
 
+# %% ../../nbs/06_choice/09_settling.ipynb #d3e1192c
 def _never_settled(fit):
     "A fit that does not come to rest, as a reason; or None where nothing was fitted."
     if fit is None or not fit.leaves_more: return None
@@ -87,6 +89,7 @@ def _beyond_grid(contest, fit):
     large = contest.noisy or grid.left > RULES.trace_share
     return Reason(ReasonKind.COARSE, share=grid.left, target=target) if large else None
 
+# %% ../../nbs/06_choice/09_settling.ipynb #fc440570
 def _alike(selection, refitter, core):
     "The sizes on the path that hold the same equation, perhaps with traces."
     sizes = []
@@ -134,6 +137,7 @@ def chance_limit(
     "How large the square of a coefficient's z may be by chance, somewhere among the candidates."
     return float(np.log(rows) + 2*np.log(max(offered, 1)))
 
+# %% ../../nbs/06_choice/09_settling.ipynb #25fe6766
 def _measured_doubts(selection, offered):
     "Doubts about terms that are in, and about candidates that are not."
     limits, standing, target = selection.left_out, selection.standing, selection.path.system.target

@@ -25,6 +25,7 @@ def shares_of(
     X, y, _ = refitter.system(refitter.smooth, terms)
     return np.abs(coef)*np.linalg.norm(X, axis=0)/np.linalg.norm(y)
 
+# %% ../../nbs/06_choice/07_traces.ipynb #31c10d23
 def share_left(
     refitter: Refitter, # boxes on the field
     terms, # of an equation
@@ -41,6 +42,7 @@ def difference_factor(
     "The leading error of its central difference, in units of the step squared."
     return (d if d % 2 == 0 else d + 3)/24
 
+# %% ../../nbs/06_choice/07_traces.ipynb #82527704
 def left_in_space(
     terms, # of an equation
     coef, # their coefficients
@@ -95,6 +97,7 @@ def _composed(one, other):
             total[axes] = total.get(axes, 0) + c*d
     return total
 
+# %% ../../nbs/06_choice/07_traces.ipynb #1b344838
 def left_in_time(
     target: Term, # time derivative of an unknown
     terms, # of a linear equation for it
@@ -180,6 +183,7 @@ class GridTest:
         "Whether the grid accounts for what is left: on every second point it is much more."
         return self.coarser > RULES.grid_growth*self.left
 
+# %% ../../nbs/06_choice/07_traces.ipynb #28420fd3
 def grid_test(
     field, # as measured
     target: str, # unknown

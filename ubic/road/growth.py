@@ -82,6 +82,7 @@ def slopes_times_slopes(ground: Ground) -> list:
     unknowns = [Product.of({Jet(name): 1}) for name in ground.unknowns]
     return pairs + [Term(pair.product.times(unknown)) for pair in first for unknown in unknowns]
 
+# %% ../../nbs/10_road/00_growth.ipynb #8149be72
 def higher_derivatives(ground: Ground) -> list:
     "Derivatives of the unknowns of up to the fourth order, for the plane and space, where they are dear."
     orders = range(ground.derivative_order + 1, 5)
@@ -210,6 +211,7 @@ def plot(
 ):
     "What was offered, and what it left."
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator
     if ax is None: _, ax = plt.subplots(figsize=(5.2, 0.9 + 0.35*len(self.steps)), layout="constrained")
     colors = ["tab:green" if step.enough else "0.6" for step in self.steps]
     ax.barh(range(len(self.steps)), [step.left for step in self.steps], color=colors)
@@ -217,5 +219,8 @@ def plot(
     units = {step.unit for step in self.steps}
     what = "times the measured noise" if units == {"noise"} else "share of the target"
     ax.set(xscale="log", xlabel=f"left, {what}", ylim=(len(self.steps) - 0.5, -0.5))
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.minorticks_off()
     if units == {"noise"}: ax.axvline(1, color="black", lw=0.8, ls=":")
     return ax

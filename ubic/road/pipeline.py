@@ -15,8 +15,9 @@ import numpy as np
 from ..ground.runtime import need, patch_to
 from ubic.ground.checks import (
     AmbiguousWarning, Argument, ArgumentError, ArgumentTypeError, DataWarning, UbicWarning, UnfinishedWarning,
-    check_flag, check_whole, parts_of_error, warn,
+    check_positive, check_whole, parts_of_error, warn,
 )
+from ..language.terms import candidates
 from ..data.axes import space_dims
 from ..data.field import check_dataset, check_field, true_pde
 from ..data.survey import Survey
@@ -120,13 +121,19 @@ def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
-    for name in ("constant", "fluxes"):
-        if getattr(asked, name) is not None: check_flag(name, getattr(asked, name))
+    if asked.time_limit is not None: check_positive("time_limit", asked.time_limit)
+    _check_candidates(asked)
     find_solver(asked.solver, ())
     if asked.mode not in RSS_FLOOR: raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {asked.mode!r}")
     settings = replace(asked, known=pick_known(field, asked.known))
     _targets(Survey(field), settings)
     return settings
+
+def _check_candidates(asked):
+    "Refuse powers, orders and switches that no candidates can have."
+    names = "power", "derivative_order", "constant", "fluxes"
+    given = {name: getattr(asked, name) for name in names}
+    candidates(**{name: value for name, value in given.items() if value is not None})
 
 def _unknowns(field, known):
     "All unknowns of a field."
@@ -259,7 +266,7 @@ def _look(scene, target, offer, derivative_order, first):
     contest = contest_for(scene.field, scene.survey, selection, target=target, time_order=offer.time_order, **boxes)
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
-    if look.decides:
+    if look.decides and systems[target].p <= RULES.exact_white:
         offered, largest = systems[target].terms, selection.path.sizes[-1]
         fit = with_missed(contest.refitter, contest.fit(best), offered, largest=largest)
         if fit is not None and fit.terms != best: best, doubts = look.judge(fit.terms)
@@ -317,6 +324,7 @@ def _concluded(scene, looks):
     rivals = [_without_traces(last, terms) for terms in [*doubts, *close]]
     return _with_rivals(final, [terms for terms in dict.fromkeys(rivals) if set(terms) != set(final.terms)])
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #e0b35d54
 def _without_traces(look, terms):
     "The terms of a rival that are no traces of a grid; noise hides those."
     if look.contest is None or look.contest.noisy: return tuple(terms)
@@ -363,21 +371,24 @@ class Explanation:
         ways = np.log(float(comb(path.system.p, self.selection.size)))
         return bic(n*np.log(_share_left(self.selection)), self.selection.size, n) + 2*ways
 
-    def better_than(
-        self,
-        other, # explanation of the same unknown
-    ):
-        "Whether this one is enough and the other is not, or has more evidence where neither is."
-        if self.settled.time_order != other.settled.time_order: return self._beats_other_order(other)
-        if self.accounted != other.accounted: return self.accounted
-        return self.evidence < other.evidence - RULES.very_strong_evidence
+# %% ../../nbs/10_road/01_pipeline.ipynb #813e2d0a
+@patch_to(Explanation)
+def better_than(
+    self,
+    other, # explanation of the same unknown
+):
+    "Whether this one is enough and the other is not, or has more evidence where neither is."
+    if self.settled.time_order != other.settled.time_order: return self._beats_other_order(other)
+    if self.accounted != other.accounted: return self.accounted
+    return self.evidence < other.evidence - RULES.very_strong_evidence
 
-    def _beats_other_order(self, other):
-        "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
-        if self.accounted != other.accounted:
-            return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
-        leaves_less = _share_left(self.selection) < _share_left(other.selection)
-        return leaves_less and self.evidence < other.evidence - RULES.very_strong_evidence
+@patch_to(Explanation)
+def _beats_other_order(self, other):
+    "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
+    if self.accounted != other.accounted:
+        return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+    leaves_less = _share_left(self.selection) < _share_left(other.selection)
+    return leaves_less and self.evidence < other.evidence - RULES.very_strong_evidence
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, offer):
@@ -451,6 +462,7 @@ def _step(name, found, seconds):
         name, system.target, system.p, str(selection.equation), float(left), unit, bool(found.accounted), seconds,
     )
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #4bab8518
 @patch_to(Search)
 def grow(self):
     "Let families join until an equation is enough."
@@ -466,6 +478,7 @@ def grow(self):
         self.try_offer(Offer(grown, self.best.offer.time_order), family.name)
     self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #b7494342
 @patch_to(Search)
 def adds(
     self,
@@ -476,6 +489,7 @@ def adds(
     ground = self.scene.ground(_first_order(self.scene)[0])
     return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
 
+# %% ../../nbs/10_road/01_pipeline.ipynb #b7494341
 @patch_to(Search, as_property=True)
 def may_be_second(self):
     "Whether the second time derivative is worth a try: several unknowns that were given candidates tell their past."

@@ -9,8 +9,8 @@ from standing import standing
 from ubic.choice.selection import ReasonKind
 from ubic.road import pipeline
 from ubic.road.growth import (
-    DAMPED, DIVERGENCES, FAMILIES, FLUXES, Ground, Growth, HIGHER, NEXT_POWER, PLAIN, PRODUCTS, SLOPES, Step, WITH_KNOWN,
-    offered_terms,
+    DAMPED, DIVERGENCES, FAMILIES, FLUXES, Ground, Growth, HIGHER, NEXT_POWER, PLAIN, PRODUCTS, SLOPES, Step,
+    WITH_KNOWN, offered_terms,
 )
 from ubic.search.subsets import best_subsets
 

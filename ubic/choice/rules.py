@@ -117,6 +117,9 @@ class NoiseRules:
         "10_road/01_pipeline")
     noise_floor: float = rule(1e-6,
         "Least noise to reckon with, as a share of the field: rounding, where none can be seen.")
+    flat_variance: float = rule(1.1,
+        "Times the variance of the noise up to which a field counts as not varying along an axis; 1 but for chance.",
+        "06_choice/09_settling")
     noisy_share: float = rule(1e-4, "Noise, as a share of the field, below which errors of the grid decide instead.")
 
 # %% ../../nbs/06_choice/01_rules.ipynb #fc2dee25

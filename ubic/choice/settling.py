@@ -9,7 +9,6 @@ __all__ = ['chance_limit', 'with_missed', 'settle']
 from dataclasses import replace
 import numpy as np
 from ..ground.runtime import patch_to
-from ..data.survey import as_survey
 from .rules import RULES
 from .selection import Reason, ReasonKind, Selection, terms_text
 from .refit import Refit, Refitter
@@ -118,9 +117,15 @@ def _travels(selection, unknown):
     jets = [term.jet for term in selection.terms]
     return all(jet is not None and jet.order == 1 and jet.unknown == unknown and jet.axes != "t" for jet in jets)
 
+def _flat_axes(contest):
+    "The axes of space along which the unknown varies no more than its noise."
+    u, noise = contest.field[contest.target], contest.refitter.noise[contest.target]
+    most = RULES.flat_variance*noise**2
+    return sorted(dim for dim in u.dims if dim != "t" and float(u.var(dim, ddof=1).mean()) <= most)
+
 def _field_doubts(contest, selection):
     "Doubts that come from the field."
-    flat = sorted(as_survey(contest.field).flat[contest.target] - {"t"})
+    flat = _flat_axes(contest)
     if flat: yield Reason(ReasonKind.FLAT, axes=" and ".join(flat))
     if _travels(selection, contest.target): yield Reason(ReasonKind.TRAVELLING)
 

@@ -385,8 +385,10 @@ def better_than(
 @patch_to(Explanation)
 def _beats_other_order(self, other):
     "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
-    if self.accounted == other.accounted: return self.evidence < other.evidence - RULES.very_strong_evidence
-    return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+    if self.accounted != other.accounted:
+        return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+    leaves_less = _share_left(self.selection) < _share_left(other.selection)
+    return leaves_less and self.evidence < other.evidence - RULES.very_strong_evidence
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, offer):

@@ -355,17 +355,19 @@ class Refitter:
         widest = [max(RULES.smoothing_points, self.boxes.box[dim][0]//2) for dim in self.boxes.dims]
         return {name: best_smoothing(u, self.noise[name], widest) for name, u in self.measured.items()}
 
-    def smoothed(
-        self,
-        values, # unknown → array
-    ):
-        "Arrays of the unknowns, smoothed."
-        return {name: smooth_along(u, self.widths[name]) for name, u in values.items()}
-
     @cached_property
     def smooth(self):
         "The smoothed field, where all fits begin."
         return self.smoothed(self.measured)
+
+# %% ../../nbs/06_choice/05_refit.ipynb #ec49eacd
+@patch_to(Refitter)
+def smoothed(
+    self,
+    values, # unknown → array
+):
+    "Arrays of the unknowns, smoothed."
+    return {name: smooth_along(u, self.widths[name]) for name, u in values.items()}
 
 # %% ../../nbs/06_choice/05_refit.ipynb #a1e3436e
 @patch_to(Refitter)

@@ -189,12 +189,12 @@ class Scene:
     def _weak(self, offer, derivative_order):
         "The library itself."
         asked = self.settings
-        candidates = {"terms": self.offered(offer, derivative_order) if asked.grows else asked.terms}
+        named = {"terms": self.offered(offer, derivative_order) if asked.grows else asked.terms}
         if not asked.grows:
             usual = {"power": 2, "constant": False, "fluxes": False}
-            candidates |= {name: _given(getattr(asked, name), value) for name, value in usual.items()}
+            named |= {name: _given(getattr(asked, name), value) for name, value in usual.items()}
         orders = {"derivative_order": derivative_order, "time_order": offer.time_order}
-        return weak(self.denoised, self.targets, **orders, **candidates, **asked.library())
+        return weak(self.denoised, self.targets, **orders, **named, **asked.library())
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #bd291fac
 @patch_to(Scene)

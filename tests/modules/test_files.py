@@ -181,6 +181,12 @@ def test_a_header_that_claims_more_than_the_file_holds(tmp_path, name, write, wo
     with pytest.raises(ValueError, match=f"cannot be read as .*: {words}"): load(tmp_path / name)
 
 
+def test_a_header_that_lies_is_noticed_in_chunks_too(tmp_path):
+    pytest.importorskip("dask.array")
+    empty_hdf(tmp_path / "a.nc")
+    with pytest.raises(ValueError, match="u claims 8000000 bytes"): load(tmp_path / "a.nc", chunks="auto")
+
+
 def write_zarr(path):
     pytest.importorskip("zarr")
     save_field(field(), path)

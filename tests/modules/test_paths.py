@@ -15,6 +15,11 @@ def test_a_path_holds_the_fits_of_its_subsets():
     np.testing.assert_allclose(path.table()["unexplained"].iloc[-1], 0.25**2/(1 + 0.5**2 + 0.25**2))
 
 
+def test_a_path_tells_its_largest_gap():
+    path = path_of(two_terms(0.5, 0.1), [(0,), (0, 1)], solver="exact", exact=False, certificate={"gap": [0.25, 0.5]})
+    assert "gap at most 50.00%" in repr(path)
+
+
 def test_a_column_that_is_a_combination_of_others_gets_no_coefficient():
     unit = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.8, -0.6, 0.0], [0.0, 0.8, 0.6]])
     coef, left = fit_subset(unit, np.array([0, 1, 2]))

@@ -1,8 +1,10 @@
 "Posteriors and evidence on systems with answers known by hand."
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import ubic
+from fits import bars
 from signs import signs, two_terms
 from ubic.system import LinearSystem
 
@@ -23,6 +25,13 @@ def test_all_rows_count_when_asked_for():
     left = np.array([0.5**2 + 0.1**2, 0.1**2])/(1 + 0.5**2 + 0.1**2)
     bic = 64*np.log(left) + np.log(64)*np.array([1, 2])
     np.testing.assert_allclose(ubic.posterior.evidence(path, n_eff=None).bic, bic)
+
+
+def test_there_are_no_more_independent_rows_than_rows():
+    found = ubic.posterior.evidence(ubic.best_subsets(two_terms(0.5, 0.1, rows=64, n_eff=200)))
+    whole = ubic.posterior.evidence(ubic.best_subsets(two_terms(0.5, 0.1, rows=64)))
+    assert found.n == 64
+    np.testing.assert_allclose(found.bic, whole.bic)
 
 
 @pytest.mark.parametrize("n_eff, std", [(None, 0.05), (16, 0.1), (4, 0.2)]) # 0.4/√64, 0.4/√16, 0.4/√4
@@ -52,6 +61,12 @@ def test_the_spread_of_coefficients_is_a_ratio_of_sums(mean):
     "Eq. (8): deviations of 1 and 2 are 3 together, sizes of 3 and 4 are 7; their roots of squares are √5 and 5."
     belief = ubic.posterior.Posterior(np.array(mean, float), np.diag([1.0**2, 2.0**2]), 1.0)
     assert belief.cv == pytest.approx(3/7)
+
+
+def test_a_picture_shows_two_standard_deviations():
+    "A coefficient is drawn in units of its own deviation, whether that is 1 or 2."
+    belief = ubic.posterior.Posterior(np.array([3.0, -4.0]), np.diag([1.0**2, 2.0**2]), 1.0)
+    assert bars(belief.plot(ax=Figure().subplots())) == pytest.approx([2, 2])
 
 
 def test_uncertainty_is_a_multiple_of_the_least():

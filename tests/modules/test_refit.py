@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.figure import Figure
 
 import ubic
-from signs import heat_waves, signs
+from fits import bars, fit_with
+from signs import heat_waves
 from ubic import library
 from ubic.choice.refit import Refitter, noise_operator, spread_back
 from ubic.ground.checks import UbicWarning
-from ubic.refit import Refit, total_least_squares
+from ubic.refit import total_least_squares
 from ubic.terms import parse_term
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
@@ -94,8 +96,9 @@ def test_beating_takes_more_than_chance():
 @pytest.mark.parametrize("noise", [1, 2])
 def test_coarse_grids_keep_least_squares(noise): # at little noise the grid, not the noise, limits the second equation
     pde, field = two_unknowns(noise)
+    offered = ubic.candidates(["u", "v"], "x", 2, derivative_order=2)
     with warnings.catch_warnings(action="ignore", category=UbicWarning):
-        found = ubic.discover(field, target="v", derivative_order=2)["v"]
+        found = ubic.discover(field, target="v", terms=offered)["v"]
     coef = np.array([found.pde()["v"][term] for term in pde["v"]])
     assert set(map(str, found.terms)) == set(pde["v"])
     assert np.abs(coef/list(pde["v"].values()) - 1).max() < 0.015
@@ -123,8 +126,11 @@ def test_the_right_equation_wins_at_heavy_noise(burgers):
     loud = ubic.add_noise(burgers, 150, seed=32) # least squares prefers another term here
     system = library.weak(loud)
     assert "u*u_x" not in map(str, ubic.select(ubic.best_subsets(system)).terms)
-    with warnings.catch_warnings(action="ignore", category=UbicWarning): found = ubic.discover(loud)["u"]
+    with warnings.catch_warnings(action="ignore", category=UbicWarning):
+        found, grown = ubic.discover(loud, terms=system.terms)["u"], ubic.discover(loud)["u"]
     assert set(map(str, found.terms)) == {"u_xx", "u*u_x"}
+    named = [set(map(str, terms)) for terms in (grown.terms, *grown.rivals)] # among cubes too, it is not forgotten
+    assert {"u_xx", "u*u_x"} in named and grown.verdict == "ambiguous"
     assert any("Least squares alone" in sentence for sentence in found.advice)
     assert found.path.supports[found.k] == found.support and found.table()["chosen"].eq("✓").sum() == 1
 
@@ -143,10 +149,12 @@ def test_the_papers_ways_stay_least_squares(burgers, settings):
         assert ubic.discover(ubic.add_noise(burgers, 30, seed=0), derivative_order=2, **settings)["u"].refit is None
 
 
-def test_clean_data_stay_least_squares(burgers):
+def test_clean_data_are_fitted_as_far_as_the_grid_allows(burgers):
     assert not total_least_squares(burgers, ["u_xx", "u*u_x"]).fair
-    with warnings.catch_warnings(action="ignore", category=UbicWarning):
-        assert ubic.discover(burgers)["u"].refit is None
+    with warnings.catch_warnings(action="ignore", category=UbicWarning): found = ubic.discover(burgers)["u"]
+    truth = {"u_xx": 0.1, "u*u_x": -1.0}
+    assert {str(term) for term in found.terms} == set(truth) and not found.refit.fair and found.verdict == "clear"
+    for term, c, std in zip(found.terms, found.coef, found.std): assert abs(c - truth[str(term)]) < 3*std < 1e-4
 
 
 def test_the_contest_stays_within_the_sizes_asked_for(burgers):
@@ -191,13 +199,6 @@ def test_intervals_cover(burgers, noise):
 
 # --- the chosen equation fitted once more -----------------------------------------------------------------------------
 
-def fit_with(coef=(1.0,), std=(0.1,), left=1.0, rows=200):
-    "The fit of an equation with these coefficients, that leaves so many times the variance of the noise in every box."
-    terms = [f"x{j}" for j in range(len(coef))]
-    residual = np.sqrt(left)*signs(256, 1)[0][:rows]
-    return Refit("u_t", terms, np.array(coef), np.diag(np.square(std)), {"u": 0.1}, residual, True)
-
-
 def test_certain_terms_are_two_standard_deviations_from_zero():
     assert fit_with(coef=(1.0, 0.199, -0.199, 0.201, -0.201), std=[0.1]*5).certain == ["x0", "x3", "x4"]
 
@@ -207,6 +208,11 @@ def test_an_equation_explains_the_data_when_noise_is_what_is_left(left, explaine
     "The variance of 200 boxes of noise is 1 ± √(2/200) = 1 ± 0.1, and 2.5 times that deviation is allowed: up to 1.25."
     fit = fit_with(left=left, rows=200)
     assert fit.fair and fit.explains == explained and fit.leaves_more == (not explained)
+
+
+def test_a_fit_that_leaves_too_little_or_has_not_settled_explains_nothing():
+    assert not fit_with(left=0.3).explains and fit_with().explains
+    assert not replace(fit_with(), converged=False).explains
 
 
 @pytest.mark.parametrize("excess, fair", [(0.66, False), (0.67, True), (1.49, True), (1.51, False)])
@@ -228,11 +234,21 @@ def test_a_fit_beats_another_by_more_than_six():
         assert short.beats(long) == beaten and not long.beats(short)
 
 
+def test_a_picture_shows_two_standard_deviations():
+    "Deviations of 0.1 are 10 % of 1 and 5 % of 2."
+    ax = fit_with(coef=(1.0, 2.0), std=(0.1, 0.1)).plot(ax=Figure().subplots())
+    assert bars(ax) == pytest.approx([20, 10])
+
+
 def test_a_refit_is_less_sure_the_more_is_left():
-    "Without its decay the equation leaves more than noise, and its standard deviation grows by as much."
+    "Without its decay the equation leaves more than noise; that part does not average out, however many the boxes."
     whole, lacking = (total_least_squares(heat_waves(decay), ["u_xx"]) for decay in (0, 0.04))
     assert whole.explains and not lacking.explains and lacking.excess > 1.5*whole.excess
-    assert lacking.std[0]/whole.std[0] == pytest.approx(lacking.excess/whole.excess, rel=0.1)
+    limit = 1 + 2.5*np.sqrt(2/lacking.rows)
+    assert whole.systematic == 0 and lacking.systematic == pytest.approx(1 - limit/lacking.excess**2)
+    by_chance = lacking.excess/whole.excess
+    expected = by_chance*np.sqrt(1 + lacking.rows*lacking.systematic)
+    assert lacking.std[0]/whole.std[0] == pytest.approx(expected, rel=0.1) and expected > 3*by_chance
 
 
 def test_what_is_left_must_be_white():

@@ -15,3 +15,11 @@ def test_a_likelihood_counts_rows_and_keeps_the_fit(mode, rows):
     np.testing.assert_allclose(like.R.T @ like.R*np.outer(1/unit, 1/unit)*target**2, rows*np.eye(2), atol=1e-12)
     np.testing.assert_allclose(like.estimate*unit, [1, 0.5])
     assert like.noise_variance*target**2 == pytest.approx(0.1**2)
+
+
+@pytest.mark.parametrize("n_eff, rows", [(None, 64), (16, 16), (4, 4)])
+def test_a_bayesian_model_sees_as_many_rows_as_are_independent(n_eff, rows):
+    "The squares of a column of unit size sum up to the number of rows that are counted."
+    like = likelihood(two_terms(0.5, 0.1, rows=64, n_eff=n_eff))
+    np.testing.assert_allclose(like.R.T @ like.R, rows*np.eye(2), atol=1e-12*rows)
+    assert like.q @ like.q == pytest.approx(rows) and like.n == rows

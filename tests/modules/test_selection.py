@@ -76,6 +76,13 @@ def test_a_path_that_goes_on_counts_the_rows_it_was_told_to():
     np.testing.assert_allclose(prolonged(cut).bic, whole.bic)
 
 
+def test_advice_is_shown_wherever_the_equation_is():
+    "The second term brings too little for τ₀ = 6, and both ways of showing the choice say so."
+    warned = ubic.select(ubic.best_subsets(two_terms(0.5, 0.01)), tau0=6)
+    assert warned.advice and warned.sentences[-len(warned.advice):] == warned.advice
+    for told in (repr(warned), warned._repr_html_()): assert "Size 2 improves BIC on size 1 by less than" in told
+
+
 def sum_or_parts(n_eff=None):
     "A target h1 + h2 + 0.2 h3, with candidates h1 + h2 and its two parts, each with a little of its own."
     h1, h2, h3, h4, h5 = signs(64, 5)

@@ -87,6 +87,20 @@ def test_penalized_search_that_is_cut_short_has_a_gap():
     assert not path.exact and (path.rss*(1 - np.array(path.certificate["gap"])) <= best.rss*(1 + 1e-9)).all()
 
 
+@pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
+@pytest.mark.parametrize("seed", [38, 41, 60])
+@pytest.mark.parametrize("solver, options", [(miqp, {"time_limit": 1e-9}), (l0bnb, {"most_steps": 1})])
+def test_gaps_of_other_solvers_keep_their_promise(solver, options, seed):
+    "With about as many columns as rows, what is found in a hurry leaves too much, by no more than the gap."
+    if solver is miqp: pytest.importorskip("pyscipopt")
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((22, 21)) + rng.standard_normal((22, 1))
+    system = LinearSystem(X, rng.standard_normal(22))
+    cut = solver(system, 6, **options)
+    saved, gap = 1 - best_subsets(system, 6).rss/cut.rss, np.array(cut.certificate["gap"])
+    assert 0.1 < max(saved) and (saved <= gap + 1e-9).all()
+
+
 def test_forward_regression_is_nested():
     path = frols(hard(10), 10)
     assert all(set(small) < set(large) for small, large in zip(path.supports, path.supports[1:])) and not path.exact

@@ -62,6 +62,14 @@ def test_odd_derivatives_of_a_sawtooth_vanish_along_both_axes(dim):
     np.testing.assert_allclose(decay, np.exp(-0.1*(initial.sizes[dim]/2)**2)*stripes, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("sizes, dim", [((15, 8), "y"), ((16, 9), "x"), ((8, 15), "x")])
+def test_a_sawtooth_beside_an_odd_axis_stays(sizes, dim):
+    x, y = (2*np.pi*np.arange(size)/size for size in sizes)
+    stripes = (-1.0)**np.indices(sizes)["xy".index(dim)]
+    out = simulate({f"u_{dim}": 1}, xr.Dataset({"u": (("x", "y"), stripes)}, {"x": x, "y": y}), [0, 1])
+    np.testing.assert_allclose(out.u[..., -1], stripes, rtol=0, atol=1e-13)
+
+
 def test_burgers_against_cole_hopf():
     nu, x = 0.2, 2*np.pi*np.arange(128)/128
     def exact(t):

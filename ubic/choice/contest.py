@@ -213,19 +213,21 @@ def _price(system, size):
 def searched(
     self,
     offered, # all candidates
+    largest: int = RULES.largest_size, # number of terms
     most: int = RULES.most_white, # how many
 ) -> list: # of lists of terms, the best first
     "The best subsets among rows that are independent, where no term shares the noise of the target."
     key = tuple(offered)
     if key not in self.paths: self.paths[key] = self._search(offered)
-    return self.paths[key][:most]
+    return [terms for terms in self.paths[key] if len(terms) <= largest][:most]
 
 @patch_to(Contest)
 def _search(self, offered):
     "The same, all sizes, as nobody has searched yet."
     system = _white_system(self.refitter, offered)
     if system is None: return []
-    path = best_subsets(system, min(RULES.largest_size, system.p))
+    solver = "exact" if system.p <= RULES.exact_white else "greedy"
+    path = best_subsets(system, min(RULES.largest_size, system.p), solver)
     scores = [system.n*np.log(rss) + _price(system, size) for size, rss in zip(path.sizes, path.rss)]
     return [path.terms(k) for k in np.argsort(scores)]
 
@@ -238,7 +240,8 @@ def short_list(
 ) -> list: # of lists of terms
     "The equations that are heard: these terms, their rivals by least squares, and some that came next."
     rivals = alternatives(selection, terms, within=RULES.rivals_within, minimal=False)[:RULES.most_rivals]
-    others = [*rivals, *self.similar(selection, terms), *self.searched(selection.path.system.terms)]
+    others = [*rivals, *self.similar(selection, terms)]
+    others += self.searched(selection.path.system.terms, largest=selection.path.sizes[-1])
     return [terms, *(list(other) for other in dict.fromkeys(map(tuple, others)) if list(other) != list(terms))]
 
 # %% ../../nbs/06_choice/06_contest.ipynb #827b9e0f

@@ -152,6 +152,11 @@ class Standing(Result):
         "How many deviations from zero each coefficient is."
         return np.abs(self.coef)/self.std
 
+    @property
+    def close_rivals(self):
+        "Terms of the rivals that are hardly behind."
+        return [terms for terms, behind in zip(self.rivals, self.behind) if behind < RULES.strong_evidence]
+
 # %% ../../nbs/06_choice/08_limits.ipynb #52db53dc
 @patch_to(Standing)
 def only(

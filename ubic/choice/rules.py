@@ -97,7 +97,7 @@ class StepRules:
     settled_deviations: float = rule(0.02,
         "A coefficient is at rest when a step moves it by less than this part of its standard deviation.")
     settled_share: float = rule(1e-9, "The same as a share of the coefficient itself, where there is hardly any noise.")
-    white_steps: int = rule(3, "Steps of a fit of all candidates together, which only prepares a search.")
+    white_steps: int = rule(2, "Steps of a fit of all candidates together, which only prepares a search.")
     hopeless_excess: float = rule(3.0,
         "Times the noise that an equation may leave after two steps before it is given up.")
     hopeless_at_once: float = rule(8.0, "The same after the first step, where the score is beyond reach as well.")
@@ -117,6 +117,9 @@ class NoiseRules:
         "10_road/01_pipeline")
     noise_floor: float = rule(1e-6,
         "Least noise to reckon with, as a share of the field: rounding, where none can be seen.")
+    flat_variance: float = rule(1.1,
+        "Times the variance of the noise up to which a field counts as not varying along an axis; 1 but for chance.",
+        "06_choice/09_settling")
     noisy_share: float = rule(1e-4, "Noise, as a share of the field, below which errors of the grid decide instead.")
 
 # %% ../../nbs/06_choice/01_rules.ipynb #fc2dee25
@@ -137,6 +140,8 @@ class ContestRules:
     most_similar: int = rule(4,
         "Equations of the same size that are heard beside the rivals: least squares may be unjust to noisier terms.",
         "10_road/01_pipeline")
+    exact_white: int = rule(30,
+        "Candidates up to which that search is exact; among more it takes forward and backward steps.")
     most_white: int = rule(4, "Equations of the search among white rows that are heard.", "06_choice/06_contest")
     out_of_reach: float = rule(100.0, "Score behind the best one from which a fit is not finished.")
 

@@ -9,7 +9,6 @@ __all__ = ['chance_limit', 'with_missed', 'settle']
 from dataclasses import replace
 import numpy as np
 from ..ground.runtime import patch_to
-from ..data.survey import as_survey
 from .rules import RULES
 from .selection import Reason, ReasonKind, Selection, terms_text
 from .refit import Refit, Refitter
@@ -58,7 +57,8 @@ def _settled_by_noise(contest, selection, offered):
     rough = contest.fit(selection.terms)
     if rough is not None and rough.excess > RULES.final_excess:
         return _settled_beyond_noise(contest, selection, offered)
-    fit = with_missed(contest.widest, contest.final(selection.terms), selection.path.system.terms)
+    path = selection.path
+    fit = with_missed(contest.widest, contest.final(selection.terms), path.system.terms, largest=path.sizes[-1])
     if fit is None or not fit.converged: return replace(selection, unexplained=_never_settled(rough))
     selection = replace(exchange_terms(selection, fit.terms), unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection
@@ -117,9 +117,15 @@ def _travels(selection, unknown):
     jets = [term.jet for term in selection.terms]
     return all(jet is not None and jet.order == 1 and jet.unknown == unknown and jet.axes != "t" for jet in jets)
 
+def _flat_axes(contest):
+    "The axes of space along which the unknown varies no more than its noise."
+    u, noise = contest.field[contest.target], contest.refitter.noise[contest.target]
+    most = RULES.flat_variance*noise**2
+    return sorted(dim for dim in u.dims if dim != "t" and float(u.var(dim, ddof=1).mean()) <= most)
+
 def _field_doubts(contest, selection):
     "Doubts that come from the field."
-    flat = sorted(as_survey(contest.field).flat[contest.target] - {"t"})
+    flat = _flat_axes(contest)
     if flat: yield Reason(ReasonKind.FLAT, axes=" and ".join(flat))
     if _travels(selection, contest.target): yield Reason(ReasonKind.TRAVELLING)
 
@@ -150,6 +156,7 @@ def with_missed(
     refitter: Refitter, # boxes on the field
     fit, # `Refit` of the winner on them, or None
     offered, # all candidates
+    largest: int = RULES.largest_size, # number of terms
 ): # `Refit` of the winner, perhaps with one term more
     "The fit of a winner, or that with a candidate that it misses, if it is better."
     if fit is None or not fit.fair or not refitter.noisy: return fit
@@ -158,7 +165,7 @@ def with_missed(
     best = int(np.argmax(np.abs(limits.z)))
     longer = [term for term in offered if term in fit.terms or term == limits.terms[best]]
     if limits.z[best]**2 < chance_limit(fit.rows, len(offered)) or not has_room(refitter, longer): return fit
-    if len(longer) > RULES.largest_size: return fit
+    if len(longer) > min(largest, RULES.largest_size): return fit
     other = replace(refitter.fit(longer), offered=fit.offered)
     return other if other.fair and other.score < fit.score - RULES.strong_evidence else fit
 

@@ -90,7 +90,8 @@ def higher_derivatives(ground: Ground) -> list:
     return [Term.of(Jet(name, word)) for word in words for name in ground.unknowns]
 
 def divergences(ground: Ground) -> list:
-    "Divergences of an unknown times a gradient, as `(u*v_x)_x`."
+    "Divergences of an unknown times a gradient, as `(u*v_x)_x`, where second derivatives are among the candidates."
+    if ground.derivative_order < 2: return []
     jets = [(Jet(a), Jet(b, dim), dim) for dim in ground.axes for a in ground.unknowns for b in ground.unknowns]
     return [Term.of(one, slope).derived(dim) for one, slope, dim in jets]
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..ground.runtime import need, patch_to
 from ubic.ground.checks import (
     AmbiguousWarning, Argument, ArgumentError, ArgumentTypeError, DataWarning, UbicWarning, UnfinishedWarning,
-    check_whole, parts_of_error, warn,
+    check_positive, check_whole, parts_of_error, warn,
 )
 from ..language.terms import candidates
 from ..data.axes import space_dims
@@ -121,12 +121,19 @@ def _read_settings(asked, field):
     "The settings with names that the field has; whatever cannot be meant is refused."
     if asked.max_size is not None: check_whole("max_size", asked.max_size, 1)
     if asked.time_order is not None: check_time_order(asked.time_order)
-    if asked.derivative_order is not None: candidates("u", "x", 1, derivative_order=asked.derivative_order)
+    if asked.time_limit is not None: check_positive("time_limit", asked.time_limit)
+    _check_candidates(asked)
     find_solver(asked.solver, ())
     if asked.mode not in RSS_FLOOR: raise ArgumentError("mode", f"must be 'unit_free' or 'paper', found {asked.mode!r}")
     settings = replace(asked, known=pick_known(field, asked.known))
     _targets(Survey(field), settings)
     return settings
+
+def _check_candidates(asked):
+    "Refuse powers, orders and switches that no candidates can have."
+    names = "power", "derivative_order", "constant", "fluxes"
+    given = {name: getattr(asked, name) for name in names}
+    candidates(**{name: value for name, value in given.items() if value is not None})
 
 def _unknowns(field, known):
     "All unknowns of a field."
@@ -259,8 +266,9 @@ def _look(scene, target, offer, derivative_order, first):
     contest = contest_for(scene.field, scene.survey, selection, target=target, time_order=offer.time_order, **boxes)
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
-    if look.decides:
-        fit = with_missed(contest.refitter, contest.fit(best), systems[target].terms)
+    if look.decides and systems[target].p <= RULES.exact_white:
+        offered, largest = systems[target].terms, selection.path.sizes[-1]
+        fit = with_missed(contest.refitter, contest.fit(best), offered, largest=largest)
         if fit is not None and fit.terms != best: best, doubts = look.judge(fit.terms)
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
 
@@ -298,8 +306,9 @@ def _doubts_of_earlier(look, terms, known):
     return [other for other in rivals if not set(other) <= known]
 
 def _with_rivals(selection, rivals):
-    "The selection with its rivals, without those that only add terms to another one."
-    rivals = [terms for terms in rivals if not any(set(other) < set(terms) for other in rivals)]
+    "The selection with its rivals, each once, without those that only add terms to another one."
+    once = {frozenset(terms): terms for terms in reversed(rivals)}
+    rivals = [terms for terms in reversed(once.values()) if not any(other < set(terms) for other in once)]
     return replace(selection, rivals=rivals)
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #fe126efc
@@ -311,7 +320,8 @@ def _concluded(scene, looks):
     for look in earlier: doubts = doubts + _doubts_of_earlier(look, final.terms, known)
     offered = [term for look in looks for term in look.selection.path.system.terms]
     final = final if last.contest is None else settle(last.contest, final, list(dict.fromkeys(offered)))
-    rivals = [_without_traces(last, terms) for terms in doubts]
+    close = [] if final.standing is None else final.standing.close_rivals
+    rivals = [_without_traces(last, terms) for terms in [*doubts, *close]]
     return _with_rivals(final, [terms for terms in dict.fromkeys(rivals) if set(terms) != set(final.terms)])
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #e0b35d54
@@ -375,8 +385,10 @@ def better_than(
 @patch_to(Explanation)
 def _beats_other_order(self, other):
     "The same for another time derivative, which is noisier the higher it is: it must not explain much less."
-    if self.accounted == other.accounted: return self.evidence < other.evidence - RULES.very_strong_evidence
-    return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+    if self.accounted != other.accounted:
+        return self.accounted and self.evidence < other.evidence + RULES.very_strong_evidence
+    leaves_less = _share_left(self.selection) < _share_left(other.selection)
+    return leaves_less and self.evidence < other.evidence - RULES.very_strong_evidence
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #0a3b44ce
 def _explained(scene, target, offer):
@@ -431,10 +443,17 @@ class Search:
             if self.best is None: raise
             self.stopped = True
             return
+        except ArgumentError as error:
+            if self.best is None or not _are_too_many(error): raise
+            return
         if self.best is None or found.better_than(self.best): self.best = found
         self.steps.append(_step(name, found, perf_counter() - start))
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #60d0749b
+def _are_too_many(error):
+    "Whether an error says that there are more candidates than rows to choose from them."
+    return error.argument in ("X", "rows")
+
 def _step(name, found, seconds):
     "What came of an offer."
     selection, (left, unit) = found.selection, found.left
@@ -454,9 +473,21 @@ def grow(self):
     grown = self.best.offer.families
     for family in _allowed(settings)[1] if settings.grows else ():
         if self.over: break
+        if not self.adds(grown, family): continue
         grown = (*grown, family)
         self.try_offer(Offer(grown, self.best.offer.time_order), family.name)
     self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
+
+# %% ../../nbs/10_road/01_pipeline.ipynb #b7494342
+@patch_to(Search)
+def adds(
+    self,
+    families, # those before
+    family, # that may join
+) -> bool:
+    "Whether a family has candidates that those before do not have."
+    ground = self.scene.ground(_first_order(self.scene)[0])
+    return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
 
 # %% ../../nbs/10_road/01_pipeline.ipynb #b7494341
 @patch_to(Search, as_property=True)
@@ -472,8 +503,11 @@ def hold_against_more(self):
     families = [family for family in _allowed(settings)[1] if family not in best.offer.families][:1]
     if self.stopped or not (settings.grows and best.accounted and families): return
     offer = Offer((*best.offer.families, *families), best.offer.time_order)
+    rivals = []
     try: rivals = self.rivals_among(offer)
-    except KeyboardInterrupt: rivals, self.stopped = [], True
+    except KeyboardInterrupt: self.stopped = True
+    except ArgumentError as error:
+        if not _are_too_many(error): raise
     selection = _with_rivals(best.selection, [*best.selection.rivals, *rivals])
     self.best = replace(best, selection=selection)
 

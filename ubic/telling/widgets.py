@@ -73,13 +73,13 @@ class _Residual:
         shares = xr.DataArray(share.reshape([len(c) for c in coords.values()]), coords, list(coords))
         return shares.isel({dim: 0 for dim in shares.dims if dim not in _plane(self.field)})
 
-# %% ../../nbs/11_telling/03_widgets.ipynb #1ad9c834
+# %% ../../nbs/11_telling/03_widgets.ipynb #5a1e77c1
 _of_no_choice = { # of an equation that was not chosen nobody has measured these
     "refit": None, "rivals": None, "unexplained": None, "doubts": (), "traces": (), "alike": (), "left_out": None,
     "standing": None,
 }
 
-# %% ../../nbs/11_telling/03_widgets.ipynb #484da825
+# %% ../../nbs/11_telling/03_widgets.ipynb #1ad9c834
 class Explorer:
     "A selection, seen with another threshold, penalty or size."
     def __init__(self,

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from contents import SECTIONS
 
-PAGES = {"front page": "index.html", "module": "06_choice/03_criterion.html", "paper": "paper/burgers.html"}
+PAGES = {"front page": "index.html", "module": "06_choice/04_selection.html", "paper": "paper/burgers.html"}
 NUMBERED = { # in the paper
     "03_data/06_dictionary": ["2"],
     "04_weakform/01_system": ["3,4"],

@@ -47,6 +47,7 @@ class ReasonKind(Enum):
     HIDDEN = "{terms} could still contribute up to {share:.0%} of {target}"
     TRAVELLING = "the field moves without changing its shape, which many equations do"
     FLAT = "nothing varies along {axes}, so that terms with derivatives there cannot be seen"
+    ROUGH = "derivatives inside {terms} are taken of noisy data, an error that no interval counts"
     COARSE = "sums over a grid this coarse leave {share:.2g} of {target}"
     STOPPED = "the search was stopped before it ended"
 

@@ -9,6 +9,7 @@ __all__ = ['chance_limit', 'with_missed', 'settle']
 from dataclasses import replace
 import numpy as np
 from ..ground.runtime import patch_to
+from ..language.terms import is_exact_derivative
 from .rules import RULES
 from .selection import Reason, ReasonKind, Selection, terms_text
 from .refit import Refit, Refitter
@@ -142,6 +143,8 @@ def _measured_doubts(selection, offered):
     "Doubts about terms that are in, and about candidates that are not."
     limits, standing, target = selection.left_out, selection.standing, selection.path.system.target
     limit = chance_limit(selection.refit.rows, offered)
+    rough = [term for term in selection.terms if not is_exact_derivative(term)]
+    if rough: yield Reason(ReasonKind.ROUGH, terms=terms_text(rough))
     for term, z in zip(standing.terms, standing.z):
         if z**2 < limit + RULES.strong_evidence: yield Reason(ReasonKind.FAINT, term=term)
     missed = [j for j in np.argsort(-np.abs(limits.z)) if limits.z[j]**2 > limit]

@@ -67,7 +67,8 @@ class Contest:
     ):
         self.offered = offered
         self.field = middle_of_field(field, box)
-        self.target, self.time_order, self.box, self.fits, self.paths = target, time_order, box, {}, {}
+        self.target, self.time_order, self.box = target, time_order, box
+        self.fits, self.systems, self.paths = {}, {}, {} # each made once
         self.refitter = self._refitter(RULES.contest_boxes)
 
     @cached_property
@@ -208,6 +209,27 @@ def _price(system, size):
     "What so many terms cost, those that might have been chosen counted."
     return size*np.log(system.n) + 2*np.log(float(comb(system.p, int(size))))
 
+# %% ../../nbs/06_choice/06_contest.ipynb #90b2df04
+@patch_to(Contest)
+def white_system(
+    self,
+    offered, # all candidates
+): # `LinearSystem`, or None
+    "Rows of all candidates that are independent, where no term shares the noise of the target."
+    key = tuple(offered)
+    if key not in self.systems: self.systems[key] = _white_system(self.refitter, offered)
+    return self.systems[key]
+
+@patch_to(Contest)
+def left_by_all(
+    self,
+    offered, # all candidates
+) -> float: # times the noise; not a number where nobody can tell
+    "What all candidates together leave: no equation made of them leaves less."
+    system = self.white_system(offered)
+    if system is None: return np.nan
+    return float(abs(system.R[-1, -1])/np.sqrt(system.n - system.p))
+
 # %% ../../nbs/06_choice/06_contest.ipynb #ae1864a2
 @patch_to(Contest)
 def searched(
@@ -224,7 +246,7 @@ def searched(
 @patch_to(Contest)
 def _search(self, offered):
     "The same, all sizes, as nobody has searched yet."
-    system = _white_system(self.refitter, offered)
+    system = self.white_system(offered)
     if system is None: return []
     solver = "exact" if system.p <= RULES.exact_white else "greedy"
     path = best_subsets(system, min(RULES.largest_size, system.p), solver)

@@ -14,7 +14,7 @@ from math import comb
 from itertools import combinations_with_replacement
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.signal import savgol_coeffs, savgol_filter
+from scipy.signal import savgol_coeffs
 from threadpoolctl import threadpool_limits
 from ..ground.runtime import patch_to
 from ubic.ground.checks import (
@@ -28,7 +28,9 @@ from ..language.equations import Equation, LeftSide
 from ..data.axes import grid_steps
 from ..data.field import check_field
 from ..data.survey import Survey, noise_std
-from ..weakform.derivatives import Jets, conservative_pieces, product_of, product_rule, smooth_derivatives
+from ubic.weakform.derivatives import (
+    Jets, conservative_pieces, local_fits, product_of, product_rule, smooth_derivatives, times_along,
+)
 from ..weakform.boxes import GridOfBoxes, contract
 from ..weakform.library import check_time_order, chosen_box, pick_targets, pick_terms
 from .rules import RULES
@@ -92,6 +94,7 @@ class _Pairs:
         self.shape = [len(c) for c in boxes.centers]
         self.pairs = [_overlaps(c, boxes.box[dim][0]) for c, dim in zip(boxes.centers, boxes.dims)]
         self.rows, self.columns = self._numbers(0), self._numbers(1)
+        self.mirrored = [np.lexsort(pair) for pair in self.pairs] # the place of each pair the other way round
 
     def _numbers(self, side):
         "The number of the first or second box of each pair."
@@ -122,12 +125,14 @@ def integrals(self, values, a, b):
 @patch_to(_Pairs)
 def covariance(self, operators, noise):
     "Covariance of the rows of all boxes."
-    C = np.zeros((np.prod(self.shape),)*2)
+    both, once = 0, 0
     for name, pieces in operators.items():
         for (a, piece), (b, other) in combinations_with_replacement(pieces.items(), 2):
-            values = noise[name]**2*self.integrals(piece*other, a, b).ravel()
-            C[self.rows, self.columns] += values
-            if a != b: C[self.columns, self.rows] += values
+            values = noise[name]**2*self.integrals(piece*other, a, b)
+            if a == b: once = once + values
+            else: both = both + values
+    C = np.zeros((np.prod(self.shape),)*2)
+    C[self.rows, self.columns] = (once + both + both[np.ix_(*self.mirrored)]).ravel()
     C[np.diag_indices_from(C)] += RULES.covariance_ridge*np.trace(C)/len(C) # far from singular to working precision
     return C
 
@@ -138,7 +143,7 @@ def smooth_along(
 ):
     "An array smoothed by local polynomials."
     for axis, half in enumerate(halves):
-        if half: values = savgol_filter(values, 2*half + 1, RULES.smoothing_degree, axis=axis)
+        if half: values = times_along(local_fits(values.shape[axis], half, 0, RULES.smoothing_degree), values, axis)
     return values
 
 def _own_share(half):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sparse
 from numpy.polynomial import Legendre
 from ..ground.runtime import patch_to
+from .derivatives import times_along
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #99d9c5fb
 def bump(
@@ -59,11 +60,7 @@ def contract(
 ) -> np.ndarray:
     "Multiply an array by a matrix along every axis, those that shorten most first."
     def share_left(axis): return matrices[axis].shape[0]/matrices[axis].shape[1]
-    for axis in sorted(range(array.ndim), key=share_left):
-        first = np.moveaxis(array, axis, 0)
-        product = matrices[axis] @ first.reshape(len(first), -1)
-        product = product.reshape(-1, *first.shape[1:])
-        array = np.moveaxis(product, 0, axis)
+    for axis in sorted(range(array.ndim), key=share_left): array = times_along(matrices[axis], array, axis)
     return array
 
 # %% ../../nbs/04_weakform/03_boxes.ipynb #1761462d

@@ -119,7 +119,7 @@ def accuracy(seeds, systems, published):
         f"{on_a_line}. On small grids of its three systems in two and three dimensions, with the paper's noise and "
         f"candidates and five noise seeds each, {right(systems['error %'])} equations are right. Mean errors, in "
         f"brackets those of the paper after denoising, on finer grids: {in_space}. The "
-        "[pipeline](10_road/01_pipeline.ipynb) chapter has the tables. Following the paper's own recipes instead "
+        "[pipeline](10_road/02_pipeline.ipynb) chapter has the tables. Following the paper's own recipes instead "
         "gives its published numbers back, and where the data are not public, numbers of our own data: "
         "[all six](paper/denoising_table.ipynb) side by side."
     )

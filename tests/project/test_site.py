@@ -26,8 +26,8 @@ NUMBERED = { # in the paper
     "05_search/05_subsets": ["4"],
     "06_choice/02_posterior": ["7", "8", "5"],
     "06_choice/03_criterion": ["6", "9"],
-    "07_trial/10_validation": ["11"],
-    "07_trial/07_networks": ["10", "11"],
+    "07_trial/11_validation": ["11"],
+    "07_trial/08_networks": ["10", "11"],
     "08_bayes/02_slab": ["14"],
     "supplement/g_ubic": ["12,13"],
 }

@@ -108,13 +108,13 @@ class NoiseRules:
     "What a fit may leave, in units of the measured noise."
     fair_lowest: float = rule(2/3, "Least excess of a fair fit: far less than the noise cannot be left.")
     fair_highest: float = rule(1.5, "Largest excess of a fair fit: above it something else than noise is left.",
-        "10_road/01_pipeline")
+        "10_road/02_pipeline")
     explained_deviations: float = rule(2.5,
-        "Deviations of chance by which the mean square of what is left may exceed one.", "10_road/01_pipeline")
+        "Deviations of chance by which the mean square of what is left may exceed one.", "10_road/02_pipeline")
     white_deviations: float = rule(4.0, "Deviations of chance by which neighboring boxes may resemble each other.")
     beaten_deviations: float = rule(2.0,
         "Deviations of chance by which a score must be better to beat another, as in the test of Vuong.",
-        "10_road/01_pipeline")
+        "10_road/02_pipeline")
     noise_floor: float = rule(1e-6,
         "Least noise to reckon with, as a share of the field: rounding, where none can be seen.")
     flat_variance: float = rule(1.1,
@@ -127,19 +127,19 @@ class NoiseRules:
 class ContestRules:
     "Numbers of a contest between equations."
     contest_boxes: int = rule(600, "Boxes of a contest; enough to decide, and the time of a fit grows with their cube.",
-        "10_road/01_pipeline")
+        "10_road/02_pipeline")
     contest_steps: int = rule(10, "Steps of a fit in a contest, where the order matters and not the last digit.")
     boxes_per_term: int = rule(3, "Boxes for each term that a fit has to exceed, or it is not tried.")
     final_excess: float = rule(2.0,
         "Times the noise from which a final fit is not worth its time: noise is not the matter.")
     more_sizes: int = rule(2,
         "Sizes beyond the chosen one that are tried when it leaves more than noise; more where BIC is least later.",
-        "10_road/01_pipeline")
+        "10_road/02_pipeline")
     most_rivals: int = rule(12, "Rivals by least squares that are fitted: the short list.")
     rivals_within: float = rule(10.0, "Difference in BIC up to which least squares calls an equation a rival.")
     most_similar: int = rule(4,
         "Equations of the same size that are heard beside the rivals: least squares may be unjust to noisier terms.",
-        "10_road/01_pipeline")
+        "10_road/02_pipeline")
     exact_white: int = rule(30,
         "Candidates up to which that search is exact; among more it takes forward and backward steps.")
     most_white: int = rule(4, "Equations of the search among white rows that are heard.", "06_choice/06_contest")
@@ -171,9 +171,9 @@ class MiddleRules:
 @dataclass(frozen=True)
 class RoadRules:
     "Numbers of a discovery."
-    highest_derivative: int = rule(4, "Highest derivative to begin with on one space axis.", "10_road/01_pipeline")
+    highest_derivative: int = rule(4, "Highest derivative to begin with on one space axis.", "10_road/02_pipeline")
     highest_derivative_plane: int = rule(2, "The same on two or three space axes, where candidates multiply.",
-        "10_road/01_pipeline")
+        "10_road/02_pipeline")
     order_of_reactions: int = rule(2,
         "Derivative order of the next look after an equation without derivatives, which may lack diffusion.")
     order_of_given_terms: int = rule(2,

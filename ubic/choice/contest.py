@@ -196,6 +196,23 @@ class Judgment:
     terms: list # of the winner
     rivals: list # terms of each equation that cannot be ruled out
 
+# %% ../../nbs/06_choice/06_contest.ipynb #7c685631
+@patch_to(Contest)
+def white_neighbors(
+    self,
+    terms, # of an equation
+    offered, # all candidates, these too
+    most: int = RULES.most_similar, # how many
+) -> list: # of lists of terms, the best first
+    "Equations with one term more or another one instead, by rows that are independent."
+    system = self.white_system(offered)
+    if system is None: return []
+    chosen = places_of(system, terms)
+    more = (tuple(sorted({*chosen, j})) for j in range(system.p) if j not in chosen)
+    others = [*neighboring_subsets(system.p, chosen), *more]
+    others.sort(key=lambda support: subset_score(system, system.n, support))
+    return [[system.terms[j] for j in support] for support in others[:most]]
+
 # %% ../../nbs/06_choice/06_contest.ipynb #948cedff
 def _white_system(refitter, offered):
     "Rows of all candidates after a fit of them together; None where that is impossible."
@@ -276,11 +293,26 @@ def judge(
     "Hold the contest."
     terms = self.complete_terms(selection) if terms is None else terms
     fits = _contenders(self, self.short_list(selection, terms))
-    if not fits: return Judgment(terms, alternatives(selection, terms))
+    return _judgment(fits, terms) if fits else Judgment(terms, alternatives(selection, terms))
+
+# %% ../../nbs/06_choice/06_contest.ipynb #421c7634
+def _judgment(fits, terms):
+    "Which of some fits wins, in defence of some terms, and which ones are not beaten."
     best = min(fits, key=lambda fit: fit.score)
     unbeaten = sorted((fit for fit in fits if not best.beats(fit)), key=lambda fit: _preference(fit, terms))
     winner, *others = [fit.terms for fit in unbeaten]
     return Judgment(winner, [terms for terms in others if not set(winner) < set(terms)])
+
+@patch_to(Contest)
+def challenge(
+    self,
+    terms, # of an equation
+    offered, # candidates, most of which it was not chosen from
+) -> Judgment:
+    "Hold an equation against those that might be made of more candidates."
+    others = [*self.searched(offered), *self.white_neighbors(terms, offered)]
+    fits = _contenders(self, [list(terms), *(list(other) for other in dict.fromkeys(map(tuple, others)))])
+    return _judgment(fits, terms) if fits else Judgment(terms, [])
 
 # %% ../../nbs/06_choice/06_contest.ipynb #e345013f
 def _exchange_text(old, new):
@@ -313,15 +345,13 @@ def exchange_terms(
 def contest_for(
     field, # as measured
     survey, # of the same field
-    selection: Selection,
+    offered, # all candidates
     *,
     target: str, # unknown
     time_order: int = 1, # of its derivative
-    form: str = "conservative", # of the library
-    half_width=None, # of its boxes, where that was asked for
-    order=None, # of its test function, likewise
-): # `Contest`, or None where the settings ask for something else
-    "The contest that belongs to a selection."
-    if selection.evidence.mode == "paper" or form != "conservative": return None
-    box = chosen_box(survey, selection.path.system.terms, half_width, order, time_order)
-    return Contest(field, target, time_order, box, selection.path.system.p)
+    half_width=None, # of the boxes, where that was asked for
+    order=None, # of the test function, likewise
+) -> Contest:
+    "The contest between equations made of some candidates."
+    box = chosen_box(survey, offered, half_width, order, time_order)
+    return Contest(field, target, time_order, box, len(offered))

@@ -182,6 +182,13 @@ class RoadRules:
         "10_road/00_growth")
     left_share: float = rule(0.005, "Share of the target that may be left where there is hardly any noise.",
         "06_choice/07_traces")
+    hopeless_offer: float = rule(2.0,
+        "Times the noise that all candidates together may leave, or no equation is looked for among them.",
+        "10_road/01_looks")
+    helping_share: float = rule(0.97,
+        "Share of that which may be left with one family more, if the family is to stay.", "10_road/01_looks")
+    sizes_beyond: int = rule(3,
+        "Sizes to search beyond the one that suits independent rows best, where there are many candidates.")
     all_sizes_up_to: int = rule(20, "Candidates up to which all sizes are compared.")
     largest_size: int = rule(8,
         "Largest size among more candidates; the longest equation of the paper has seven terms.")

@@ -74,9 +74,10 @@ def _never_settled(fit):
 
 def _settled_beyond_noise(contest, selection, offered):
     "The last word where much more than noise is left: only a coarse grid can be an excuse."
-    settled, excess = _settled_by_grid(contest, selection, offered), contest.fit(selection.terms).excess
-    if _is_coarse(settled): return settled
-    return replace(selection, unexplained=Reason(ReasonKind.UNEXPLAINED, amount=float(excess), of="noise"))
+    fit = contest.fit(selection.terms)
+    told = _beyond_grid(contest, fit) if np.isfinite(fit.coef).all() else None
+    if told is not None and told.kind is ReasonKind.COARSE: return _settled_by_grid(contest, selection, offered)
+    return replace(selection, unexplained=Reason(ReasonKind.UNEXPLAINED, amount=float(fit.excess), of="noise"))
 
 def _is_coarse(selection):
     "Whether the grid accounts for what is left beyond the noise."

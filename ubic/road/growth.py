@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FLUXES', 'PLAIN', 'WITH_KNOWN', 'DAMPED', 'HIGHER', 'PRODUCTS', 'NEXT_POWER', 'SLOPES', 'DIVERGENCES', 'FAMILIES',
-           'Ground', 'conservative', 'with_known', 'products', 'next_power', 'slopes_times_slopes',
+           'NO_EQUATION', 'Ground', 'conservative', 'with_known', 'products', 'next_power', 'slopes_times_slopes',
            'higher_derivatives', 'divergences', 'Family', 'damping', 'plain', 'offered_terms', 'Step', 'Growth']
 
 # %% ../../nbs/10_road/00_growth.ipynb #e5730fde
@@ -133,6 +133,8 @@ def offered_terms(
     return merge_equal(made)
 
 # %% ../../nbs/10_road/00_growth.ipynb #f04bf87f
+NO_EQUATION = "none, even of all together"
+
 @dataclass(frozen=True)
 class Step:
     "One family that joined, and what came of it."

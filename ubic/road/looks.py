@@ -23,12 +23,13 @@ from ..choice.posterior import bic
 
 # %% ../../nbs/10_road/01_looks.ipynb #790dce05
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
-from ..choice.contest import Contest, alternatives, contest_for, exchange_terms
+from ..choice.contest import Contest, alternatives, contest_for, exchange_terms, has_room
 from ..choice.settling import settle, with_missed
 from ..choice.traces import core_of
 from ..trial.discovery import Settings, Settled
 from ubic.road.growth import (
-    DAMPED, FAMILIES, Ground, Growth, HIGHER, NEXT_POWER, PLAIN, PRODUCTS, SLOPES, Step, WITH_KNOWN, offered_terms,
+    DAMPED, FAMILIES, Ground, Growth, HIGHER, NEXT_POWER, NO_EQUATION, PLAIN, PRODUCTS, SLOPES, Step, WITH_KNOWN,
+    offered_terms,
 )
 
 # %% ../../nbs/10_road/01_looks.ipynb #6a118978
@@ -102,7 +103,8 @@ class Scene:
         used, # as denoised, to choose terms from
         settings: Settings, # as read
     ):
-        self.field, self.used, self.settings, self.libraries = field, used, settings, {}
+        self.field, self.used, self.settings = field, used, settings
+        self.libraries, self.contests = {}, {} # each made once
         self.cut_short = False # whether a look was left out, because time was over
         self.survey = Survey(field)
         self.denoised = self.survey if used is field else Survey(used)
@@ -147,6 +149,21 @@ def ground(
     return Ground(tuple(unknowns), axes, derivative_order, power, tuple(asked.known), constant)
 
 @patch_to(Scene)
+def contest(
+    self,
+    target: str, # unknown
+    offered, # candidates
+    time_order: int, # of the derivative that they explain
+): # `Contest`, or None in paper mode and in the strong form
+    "The contest between equations made of some candidates; made once."
+    asked, key = self.settings, (target, time_order, tuple(offered))
+    if asked.mode == "paper" or asked.form != "conservative": return None
+    if key not in self.contests:
+        boxes = {"half_width": asked.half_width, "order": asked.order}
+        self.contests[key] = contest_for(self.field, self.survey, offered, target=target, time_order=time_order, **boxes)
+    return self.contests[key]
+
+@patch_to(Scene)
 def offered(
     self,
     offer: Offer,
@@ -156,15 +173,17 @@ def offered(
     return offered_terms(offer.families, self.ground(derivative_order))
 
 # %% ../../nbs/10_road/01_looks.ipynb #18276e2b
-def _largest_size(system, asked, first):
-    "How many terms to search up to."
-    if asked is None: return system.p if system.p <= RULES.all_sizes_up_to else RULES.largest_size
-    return asked if first else min(asked, system.p)
+def _largest_size(system, contest, asked, first):
+    "How many terms to search up to: among many candidates, hardly more than suit rows that are independent."
+    if asked is not None: return asked if first else min(asked, system.p)
+    if system.p <= RULES.all_sizes_up_to: return system.p
+    best = contest.searched(system.terms)[:1] if contest is not None and contest.noisy else []
+    return min([RULES.largest_size, *(len(terms) + RULES.sizes_beyond for terms in best)])
 
-def _choose(system, scene, first):
+def _choose(system, contest, scene, first):
     "The choice from one library."
     settings = scene.settings
-    size = _largest_size(system, settings.max_size, first)
+    size = _largest_size(system, contest, settings.max_size, first)
     limit = {} if settings.time_limit is None else {"time_limit": max(0.1, scene.deadline - perf_counter())}
     path = best_subsets(system, size, settings.solver, **limit)
     return select(path, mode=settings.mode, tau0=settings.tau0)
@@ -198,10 +217,8 @@ class Look:
 def _look(scene, target, offer, derivative_order, first):
     "One look at a target."
     systems, heard = scene.library(offer, derivative_order)
-    settings = scene.settings
-    selection, more = hear(_choose, systems[target], scene, first)
-    boxes = {"form": settings.form, "half_width": settings.half_width, "order": settings.order}
-    contest = contest_for(scene.field, scene.survey, selection, target=target, time_order=offer.time_order, **boxes)
+    contest = scene.contest(target, systems[target].terms, offer.time_order)
+    selection, more = hear(_choose, systems[target], contest, scene, first)
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
     best, doubts = look.judge()
     if look.decides and systems[target].p <= RULES.exact_white:
@@ -366,6 +383,7 @@ class Search:
         target: str, # unknown
     ):
         self.scene, self.target, self.steps, self.best, self.stopped = scene, target, [], None, False
+        self.passed_over = [] # offers that were not looked at, with what all their candidates leave
 
     @property
     def over(self):
@@ -377,7 +395,18 @@ class Search:
         offer: Offer,
         name: str, # of what is new in it
     ):
-        "Look at the candidates of an offer; Ctrl-C keeps what was found before."
+        "Look at the candidates of an offer, if there is any hope; Ctrl-C keeps what was found before."
+        if self.over: return
+        left = self.outlook(offer)
+        if left > RULES.hopeless_offer: self.pass_over(offer, name, left)
+        else: self.look_at(offer, name)
+
+    def look_at(
+        self,
+        offer: Offer,
+        name: str, # of what is new in it
+    ):
+        "Look at the candidates of an offer."
         start = perf_counter()
         try: found = _explained(self.scene, self.target, offer)
         except KeyboardInterrupt:
@@ -409,15 +438,24 @@ def grow(self):
     "Let families join until an equation is enough."
     settings, name = self.scene.settings, FAMILIES[0].name
     self.try_offer(_first_offer(settings, settings.time_order or 1), name if settings.grows else "candidates given")
-    if settings.time_order is None and self.may_be_second and not self.over:
-        self.try_offer(_first_offer(settings, 2), DAMPED.name)
-    grown = self.best.offer.families
-    for family in _allowed(settings)[1] if settings.grows else ():
-        if self.over: break
-        if not self.adds(grown, family): continue
-        grown = (*grown, family)
-        self.try_offer(Offer(grown, self.best.offer.time_order), family.name)
+    if settings.time_order is None and self.may_be_second: self.try_offer(_first_offer(settings, 2), DAMPED.name)
+    if settings.grows: self.let_join()
+    if self.best is None: self.look_at(*min(self.passed_over, key=lambda one: one[2])[:2])
     self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
+
+@patch_to(Search)
+def let_join(self):
+    "Let one family after the other join, for each time derivative that was not looked at in vain."
+    settings = self.scene.settings
+    orders = [self.best.offer.time_order] if self.best else [settings.time_order] if settings.time_order else [1, 2]
+    for order in orders:
+        grown = _first_offer(settings, order)
+        for family in _allowed(settings)[1]:
+            if self.over: return
+            offer = Offer((*grown.families, family), order)
+            if not (self.adds(grown.families, family) and self.has_room(offer) and self.helps(offer, grown)): continue
+            grown = offer
+            self.try_offer(offer, family.name)
 
 # %% ../../nbs/10_road/01_looks.ipynb #b7494342
 @patch_to(Search)
@@ -431,6 +469,55 @@ def adds(
     return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
 
 # %% ../../nbs/10_road/01_looks.ipynb #b7494341
+@patch_to(Search)
+def contest(
+    self,
+    offer: Offer,
+): # `Contest`, or None; its candidates
+    "The contest between equations made of what an offer has."
+    offered = self.scene.offered(offer, _first_order(self.scene)[0])
+    return self.scene.contest(self.target, offered, offer.time_order), offered
+
+@patch_to(Search)
+def outlook(
+    self,
+    offer: Offer,
+) -> float: # times the noise; not a number where nobody can tell
+    "What all candidates of an offer leave together."
+    if not self.scene.settings.grows: return np.nan
+    contest, offered = self.contest(offer)
+    return contest.left_by_all(offered) if contest is not None and contest.noisy else np.nan
+
+@patch_to(Search)
+def has_room(
+    self,
+    offer: Offer,
+) -> bool:
+    "Whether there are boxes enough to tell so many candidates apart."
+    contest, offered = self.contest(offer)
+    return contest is None or not contest.noisy or has_room(contest.refitter, offered)
+
+@patch_to(Search)
+def helps(
+    self,
+    offer: Offer,
+    before: Offer, # with one family less
+) -> bool:
+    "Whether a family leaves less than those before did without it."
+    return not self.outlook(offer) > RULES.helping_share*self.outlook(before)
+
+@patch_to(Search)
+def pass_over(
+    self,
+    offer: Offer,
+    name: str, # of what is new in it
+    left: float, # times the noise
+):
+    "Keep that an offer has no equation."
+    self.passed_over.append((offer, name, left))
+    target = "_".join((self.target, "t"*offer.time_order))
+    self.steps.append(Step(name, target, len(self.contest(offer)[1]), NO_EQUATION, left, "noise", False, 0.0))
+
 @patch_to(Search, as_property=True)
 def may_be_second(self):
     "Whether the second time derivative is worth a try: several unknowns that were given candidates tell their past."
@@ -461,10 +548,24 @@ def rivals_among(
     best, scene = self.best, self.scene
     self.stopped = scene.late
     if self.stopped: return []
-    look = _look(scene, self.target, offer, best.settled.derivative_order, first=False)
     known = set(best.selection.path.system.terms)
-    rivals = [_without_traces(look, terms) for terms in _doubts_of_earlier(look, best.selection.terms, known)]
-    return [terms for terms in dict.fromkeys(rivals) if not set(terms) <= known]
+    rivals = [terms for terms in self.challengers(offer) if not set(terms) <= known]
+    return list(dict.fromkeys(rivals))
+
+@patch_to(Search)
+def challengers(
+    self,
+    offer: Offer, # with one family more
+) -> list: # of tuples of terms
+    "Equations made of more candidates that are as good as the best one."
+    scene, terms, order = self.scene, self.best.selection.terms, self.best.settled.derivative_order
+    if not self.best.noisy:
+        look = _look(scene, self.target, offer, order, first=False)
+        known = set(self.best.selection.path.system.terms)
+        return [_without_traces(look, terms) for terms in _doubts_of_earlier(look, terms, known)]
+    offered = scene.offered(offer, order)
+    judgment = scene.contest(self.target, offered, offer.time_order).challenge(terms, offered)
+    return [tuple(other) for other in (judgment.terms, *judgment.rivals)]
 
 # %% ../../nbs/10_road/01_looks.ipynb #980a7a5d
 def say_ambiguous(

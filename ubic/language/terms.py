@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['AXES', 'Jet', 'Call', 'Product', 'Term', 'parse_term', 'latex', 'to_sympy', 'expansion', 'expanded_sum', 'same_sums',
-           'expanded', 'evaluate', 'by_parts', 'is_exact_derivative', 'simplest', 'merge_equal', 'candidates']
+           'expanded', 'evaluate', 'by_parts', 'is_exact_derivative', 'simplest', 'merge_equal', 'expanded_difference',
+           'combinations_among', 'candidates']
 
 # %% ../../nbs/02_language/01_terms.ipynb #4aba2f51
 import re
@@ -444,6 +445,38 @@ def merge_equal(
     first = {}
     for term in map(parse_term, terms): first.setdefault(simplest(term)[0], term)
     return list(first.values())
+
+# %% ../../nbs/02_language/01_terms.ipynb #2818efd3
+def _swept(row, record, pivots):
+    "A row without the products that earlier rows stand for, and what was subtracted to get there."
+    for product, pivot, made in pivots:
+        if product not in row: continue
+        factor = row[product]/pivot[product]
+        row = expanded_difference(row, pivot, factor)
+        record = expanded_difference(record, made, factor)
+    return row, record
+
+def expanded_difference(
+    one: dict, # key → number
+    other: dict, # likewise
+    factor, # of the other
+) -> dict: # without those that cancel
+    "One sum minus a multiple of another."
+    total = dict(one)
+    for key, number in other.items(): total[key] = total.get(key, 0) - factor*number
+    return {key: number for key, number in total.items() if number}
+
+def combinations_among(
+    terms, # `Term`s, or their spellings
+) -> dict: # `Term` → {earlier `Term` → number}
+    "Which terms are combinations of earlier ones, and of which."
+    pivots, found = [], {}
+    for term in map(parse_term, terms):
+        row = {product: Fraction(number) for product, number in term.expanded().items()}
+        row, record = _swept(row, {term: Fraction(1)}, pivots)
+        if row: pivots.append((next(iter(row)), row, record))
+        else: found[term] = {other: -number for other, number in record.items() if other != term}
+    return found
 
 # %% ../../nbs/02_language/01_terms.ipynb #150f8c48
 def candidates(

@@ -5,17 +5,19 @@
 # %% auto #0
 __all__ = ['FLUXES', 'PLAIN', 'WITH_KNOWN', 'DAMPED', 'HIGHER', 'PRODUCTS', 'NEXT_POWER', 'SLOPES', 'DIVERGENCES', 'FAMILIES',
            'NO_EQUATION', 'Ground', 'conservative', 'with_known', 'products', 'next_power', 'slopes_times_slopes',
-           'higher_derivatives', 'divergences', 'Family', 'damping', 'plain', 'offered_terms', 'Step', 'Growth']
+           'higher_derivatives', 'divergences', 'Family', 'damping', 'plain', 'offered_terms', 'shorter_spellings',
+           'Step', 'Growth']
 
 # %% ../../nbs/10_road/00_growth.ipynb #e5730fde
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations_with_replacement
 import numpy as np
 import pandas as pd
 from ..ground.results import Result, saved
 from ..ground.runtime import patch_to
-from ..language.terms import Jet, Product, Term, candidates, merge_equal, simplest
+from ..language.terms import Jet, Product, Term, candidates, combinations_among, merge_equal, simplest
 
 # %% ../../nbs/10_road/00_growth.ipynb #8f38c06d
 @dataclass(frozen=True)
@@ -124,13 +126,30 @@ DIVERGENCES = Family("divergences of products", divergences)
 FAMILIES = FLUXES, PRODUCTS, HIGHER, NEXT_POWER, SLOPES, DIVERGENCES
 
 # %% ../../nbs/10_road/00_growth.ipynb #c46f0d85
+@lru_cache(maxsize=64)
 def offered_terms(
     families, # of `Family`
     ground: Ground,
-) -> list: # of `Term`
-    "All candidates of some families, each once and in its simplest spelling."
+) -> tuple: # of `Term`
+    "All candidates of some families in their simplest spelling, without combinations of earlier ones."
+    ground = replace(ground, unknowns=tuple(sorted(ground.unknowns))) # whatever order the field has
     made = [simplest(term)[0] for family in families for term in family.terms(ground)]
-    return merge_equal(made)
+    terms = merge_equal(made)
+    combined = combinations_among(terms)
+    return tuple(term for term in terms if term not in combined)
+
+# %% ../../nbs/10_road/00_growth.ipynb #2a71d99b
+def shorter_spellings(
+    terms, # of an equation
+    ground: Ground,
+) -> dict: # `Term` → terms of the equation that it is a combination of
+    "Terms of any family that could stand for several terms of an equation."
+    pool = [simplest(term)[0] for family in FAMILIES for term in family.terms(ground)]
+    found = {}
+    for term in dict.fromkeys(pool):
+        made = combinations_among([*terms, term]).get(term, {})
+        if len(made) > 1: found[term] = tuple(made)
+    return found
 
 # %% ../../nbs/10_road/00_growth.ipynb #f04bf87f
 NO_EQUATION = "none, even of all together"

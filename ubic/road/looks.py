@@ -9,6 +9,7 @@ __all__ = ['hear', 'give_once', 'OneVoice', 'targets_of', 'Offer', 'Scene', 'Loo
 # %% ../../nbs/10_road/01_looks.ipynb #c11ef438
 import warnings
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import comb
 from time import perf_counter
 import numpy as np
@@ -28,8 +29,8 @@ from ..choice.settling import settle, with_missed
 from ..choice.traces import core_of
 from ..trial.discovery import Settings, Settled
 from ubic.road.growth import (
-    DAMPED, FAMILIES, Ground, Growth, HIGHER, NEXT_POWER, NO_EQUATION, PLAIN, PRODUCTS, SLOPES, Step, WITH_KNOWN,
-    offered_terms,
+    DAMPED, FAMILIES, Family, Ground, Growth, HIGHER, NEXT_POWER, NO_EQUATION, PLAIN, PRODUCTS, SLOPES, Step,
+    WITH_KNOWN, offered_terms, shorter_spellings,
 )
 
 # %% ../../nbs/10_road/01_looks.ipynb #6a118978
@@ -170,7 +171,7 @@ def offered(
     derivative_order, # highest one in space
 ) -> list:
     "The candidates of some families."
-    return offered_terms(offer.families, self.ground(derivative_order))
+    return list(offered_terms(offer.families, self.ground(derivative_order)))
 
 # %% ../../nbs/10_road/01_looks.ipynb #18276e2b
 def _largest_size(system, contest, asked, first):
@@ -383,6 +384,7 @@ class Search:
         target: str, # unknown
     ):
         self.scene, self.target, self.steps, self.best, self.stopped = scene, target, [], None, False
+        self.latest = None # explanation, not always the best
         self.passed_over = [] # offers that were not looked at, with what all their candidates leave
 
     @property
@@ -416,6 +418,7 @@ class Search:
         except ArgumentError as error:
             if self.best is None or not _are_too_many(error): raise
             return
+        self.latest = found
         if self.best is None or found.better_than(self.best): self.best = found
         self.steps.append(_step(name, found, perf_counter() - start))
 
@@ -445,10 +448,9 @@ def grow(self):
 
 @patch_to(Search)
 def let_join(self):
-    "Let one family after the other join, for each time derivative that was not looked at in vain."
+    "Let one family after the other join, for the first time derivative and then for the second."
     settings = self.scene.settings
-    orders = [self.best.offer.time_order] if self.best else [settings.time_order] if settings.time_order else [1, 2]
-    for order in orders:
+    for order in [settings.time_order] if settings.time_order else [1, 2]:
         grown = _first_offer(settings, order)
         for family in _allowed(settings)[1]:
             if self.over: return
@@ -523,6 +525,34 @@ def may_be_second(self):
     "Whether the second time derivative is worth a try: several unknowns that were given candidates tell their past."
     return self.scene.settings.grows or len(_unknowns(self.scene.field, self.scene.settings.known)) == 1
 
+# %% ../../nbs/10_road/01_looks.ipynb #2b5db1aa
+@patch_to(Search)
+def respell(self):
+    "Look for the equation once more where one term can stand for several."
+    if not (self.scene.settings.grows and self.best.accounted) or self.stopped or self.scene.late: return
+    shorter = self.shorter_terms()
+    if not shorter: return
+    offer, before = self.best.offer, self.best
+    first = Family("a shorter spelling", lambda ground: shorter)
+    self.look_at(Offer((first, *offer.families), offer.time_order), first.name)
+    found = self.latest
+    if found.accounted and len(found.selection.terms) < len(before.selection.terms): self.best = found
+
+@patch_to(Search)
+def shorter_terms(self) -> list:
+    "Terms that take the place of several in the equation, and leave no more."
+    best, taken = self.best, []
+    contest = self.scene.contest(self.target, best.selection.path.system.terms, best.offer.time_order)
+    if contest is None: return []
+    fit = contest.fit(best.selection.terms)
+    spellings = shorter_spellings(fit.terms, self.scene.ground(best.settled.derivative_order)) if fit else {}
+    for term, several in spellings.items():
+        kept = [one for one in fit.terms if one not in several]
+        choices = [[*kept, *some, term] for count in range(len(several) - 1) for some in combinations(several, count)]
+        fits = [one for one in map(contest.fit, choices) if one and one.converged and one.score < fit.score]
+        if fits: fit, taken = min(fits, key=lambda one: one.score), [*taken, term]
+    return [term for term in taken if term in fit.terms]
+
 # %% ../../nbs/10_road/01_looks.ipynb #86b0b6d6
 @patch_to(Search)
 def hold_against_more(self):
@@ -591,6 +621,7 @@ def explain(
     "Find the equation of one unknown."
     search = Search(scene, target)
     search.grow()
+    search.respell()
     search.hold_against_more()
     best = search.best
     if search.stopped: best = replace(best, selection=_with_stop(best.selection))

@@ -125,12 +125,13 @@ def integrals(self, values, a, b):
 @patch_to(_Pairs)
 def covariance(self, operators, noise):
     "Covariance of the rows of all boxes."
-    both, once = 0, 0
+    counts = [len(first) for first, _ in self.pairs]
+    both, once = np.zeros(counts), np.zeros(counts)
     for name, pieces in operators.items():
         for (a, piece), (b, other) in combinations_with_replacement(pieces.items(), 2):
             values = noise[name]**2*self.integrals(piece*other, a, b)
-            if a == b: once = once + values
-            else: both = both + values
+            if a == b: once += values
+            else: both += values
     C = np.zeros((np.prod(self.shape),)*2)
     C[self.rows, self.columns] = (once + both + both[np.ix_(*self.mirrored)]).ravel()
     C[np.diag_indices_from(C)] += RULES.covariance_ridge*np.trace(C)/len(C) # far from singular to working precision

@@ -213,6 +213,20 @@ def white_neighbors(
     others.sort(key=lambda support: subset_score(system, system.n, support))
     return [[system.terms[j] for j in support] for support in others[:most]]
 
+# %% ../../nbs/06_choice/06_contest.ipynb #237e41d9
+@patch_to(Contest)
+def within_reach(
+    self,
+    equations, # lists of terms
+    offered, # all candidates
+) -> list: # of lists of terms, each once
+    "The equations that are not far behind the best one by rows that are independent; all where there are none."
+    equations = [list(terms) for terms in dict.fromkeys(map(tuple, equations))]
+    system = self.white_system(offered)
+    if system is None or not equations: return equations
+    scores = [subset_score(system, system.n, places_of(system, terms)) for terms in equations]
+    return [terms for terms, score in zip(equations, scores) if score <= min(scores) + RULES.white_reach]
+
 # %% ../../nbs/06_choice/06_contest.ipynb #948cedff
 def _white_system(refitter, offered):
     "Rows of all candidates after a fit of them together; None where that is impossible."
@@ -280,8 +294,9 @@ def short_list(
     "The equations that are heard: these terms, their rivals by least squares, and some that came next."
     rivals = alternatives(selection, terms, within=RULES.rivals_within, minimal=False)[:RULES.most_rivals]
     others = [*rivals, *self.similar(selection, terms)]
-    others += self.searched(selection.path.system.terms, largest=selection.path.sizes[-1])
-    return [terms, *(list(other) for other in dict.fromkeys(map(tuple, others)) if list(other) != list(terms))]
+    offered = selection.path.system.terms
+    others += self.searched(offered, largest=selection.path.sizes[-1])
+    return [terms, *(other for other in self.within_reach(others, offered) if other != list(terms))]
 
 # %% ../../nbs/06_choice/06_contest.ipynb #827b9e0f
 @patch_to(Contest)
@@ -310,8 +325,8 @@ def challenge(
     offered, # candidates, most of which it was not chosen from
 ) -> Judgment:
     "Hold an equation against those that might be made of more candidates."
-    others = [*self.searched(offered), *self.white_neighbors(terms, offered)]
-    fits = _contenders(self, [list(terms), *(list(other) for other in dict.fromkeys(map(tuple, others)))])
+    others = self.within_reach([*self.searched(offered), *self.white_neighbors(terms, offered)], offered)
+    fits = _contenders(self, [list(terms), *others])
     return _judgment(fits, terms) if fits else Judgment(terms, [])
 
 # %% ../../nbs/06_choice/06_contest.ipynb #e345013f

@@ -191,6 +191,8 @@ class RoadRules:
         "Share of that which may be left with one family more, if the family is to stay.", "10_road/01_looks")
     sizes_beyond: int = rule(3,
         "Sizes to search beyond the one that suits independent rows best, where there are many candidates.")
+    exact_steps: int = rule(20_000,
+        "Steps of an exact search for candidates that grow; what is not proven then is left to the contest.")
     all_sizes_up_to: int = rule(20, "Candidates up to which all sizes are compared.")
     largest_size: int = rule(8,
         "Largest size among more candidates; the longest equation of the paper has seven terms.")

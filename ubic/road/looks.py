@@ -185,8 +185,9 @@ def _choose(system, contest, scene, first):
     "The choice from one library."
     settings = scene.settings
     size = _largest_size(system, contest, settings.max_size, first)
-    limit = {} if settings.time_limit is None else {"time_limit": max(0.1, scene.deadline - perf_counter())}
-    path = best_subsets(system, size, settings.solver, **limit)
+    limits = {} if settings.time_limit is None else {"time_limit": max(0.1, scene.deadline - perf_counter())}
+    if settings.grows and settings.solver == "exact": limits["most_steps"] = RULES.exact_steps
+    path = best_subsets(system, size, settings.solver, **limits)
     return select(path, mode=settings.mode, tau0=settings.tau0)
 
 # %% ../../nbs/10_road/01_looks.ipynb #549fc98f

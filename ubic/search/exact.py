@@ -13,7 +13,7 @@ from math import comb
 from time import perf_counter
 import numpy as np
 from tqdm import tqdm
-from ..ground.checks import Advice, Argument, ArgumentError, UnfinishedWarning, check_positive, warn
+from ..ground.checks import Advice, Argument, ArgumentError, UnfinishedWarning, check_positive, check_whole, warn
 from ..ground.compiled import njit
 from ..weakform.system import dependent_columns
 from ubic.search.paths import (
@@ -269,12 +269,12 @@ def _walks(unit, bases, supports):
     return walks
 
 # %% ../../nbs/05_search/03_exact.ipynb #1b55a48b
-def _walk_in_turns(unit, walks, supports, end):
-    "Let every walk go on until all are done or time is up; the number of steps, and the walks still open."
+def _walk_in_turns(unit, walks, supports, end, most_steps):
+    "Let every walk go on until all are done or enough is done; the number of steps, and the walks still open."
     best = [fit_subset(unit, support)[1] for support in supports]
     steps, todo = 0, list(walks)
     with tqdm(total=len(walks), desc="best subsets", leave=False, delay=1) as bar:
-        while todo and perf_counter() < end:
+        while todo and steps < most_steps and perf_counter() < end:
             k, columns, walk = todo.pop(0)
             walk.best[0] = min(walk.best[0], best[k])
             steps += _go_on(walk, 200)
@@ -382,20 +382,23 @@ def exact_path(
     system, # a `LinearSystem`
     max_size: int, # largest number of terms
     time_limit: float = 60.0, # seconds
+    most_steps: int | None = None, # of the search among more than twenty candidates; None for all it takes
 ): # a `SubsetPath`
-    "The best subset of every size, proven where time allows."
+    "The best subset of every size, proven where time and steps allow."
     end = perf_counter() + check_positive("time_limit", time_limit)
     if system.p <= 20: return _walk_through(system, max_size)
     _check_room(system.p, max_size)
+    budget = np.inf if most_steps is None else check_whole("most_steps", most_steps, 1)
     supports, unit = first_guess(system, max_size), system.unit
     bases, outside = independent_bases(unit)
-    steps, still_open = _walk_in_turns(unit, _walks(unit, bases, supports), supports, end)
+    steps, still_open = _walk_in_turns(unit, _walks(unit, bases, supports), supports, end, budget)
     bounds = np.full(max_size, outside)
     for k, _, walk in still_open: bounds[k] = min(bounds[k], _lower_bound(walk))
     gap = optimality_gaps(unit, supports, bounds)
     total = sum(comb(system.p, size) for size in range(1, max_size + 1))
     record = {"visited": steps, "all": total, "gap": gap}
     path = path_of(system, supports, solver="exact", exact=not any(gap), certificate=record)
+    if steps >= budget: return path # as was asked for
     if still_open: warn_of_gap(path, "the search stopped after ", Argument("time_limit", time_limit), " seconds")
     else: warn_of_gap(path, "the candidates depend on each other in very many ways")
     return path

@@ -25,6 +25,7 @@ from ..choice.posterior import bic
 # %% ../../nbs/10_road/01_looks.ipynb #790dce05
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
 from ..choice.contest import Contest, alternatives, contest_for, exchange_terms, has_room
+from ..choice.limits import challenge
 from ..choice.settling import settle, with_missed
 from ..choice.traces import core_of
 from ..trial.discovery import Settings, Settled
@@ -594,8 +595,10 @@ def challengers(
         look = _look(scene, self.target, offer, order, first=False)
         known = set(self.best.selection.path.system.terms)
         return [_without_traces(look, terms) for terms in _doubts_of_earlier(look, terms, known)]
-    offered = scene.offered(offer, order)
-    judgment = scene.contest(self.target, offered, offer.time_order).challenge(terms, offered)
+    chosen_from = self.best.selection.path.system.terms
+    others = [term for term in scene.offered(offer, order) if term not in chosen_from]
+    contest = scene.contest(self.target, chosen_from, offer.time_order)
+    judgment = challenge(contest, terms, [*(term for term in chosen_from if term not in terms), *others])
     return [tuple(other) for other in (judgment.terms, *judgment.rivals)]
 
 # %% ../../nbs/10_road/01_looks.ipynb #980a7a5d

@@ -143,7 +143,7 @@ class ContestRules:
     exact_white: int = rule(30,
         "Candidates up to which that search is exact; among more it takes forward and backward steps.")
     most_white: int = rule(4, "Equations of the search among white rows that are heard.", "06_choice/06_contest")
-    white_reach: float = rule(20.0,
+    white_reach: float = rule(30.0,
         "Score behind the best one, by independent rows, from which an equation is not heard.")
     out_of_reach: float = rule(100.0, "Score behind the best one from which a fit is not finished.")
 

@@ -25,7 +25,6 @@ from ..choice.posterior import bic
 # %% ../../nbs/10_road/01_looks.ipynb #790dce05
 from ..choice.selection import Reason, ReasonKind, Selection, select, terms_text
 from ..choice.contest import Contest, alternatives, contest_for, exchange_terms, has_room
-from ..choice.limits import challenge
 from ..choice.settling import settle, with_missed
 from ..choice.traces import core_of
 from ..trial.discovery import Settings, Settled
@@ -598,7 +597,7 @@ def challengers(
     chosen_from = self.best.selection.path.system.terms
     others = [term for term in scene.offered(offer, order) if term not in chosen_from]
     contest = scene.contest(self.target, chosen_from, offer.time_order)
-    judgment = challenge(contest, terms, [*(term for term in chosen_from if term not in terms), *others])
+    judgment = contest.challenge(terms, [*chosen_from, *others])
     return [tuple(other) for other in (judgment.terms, *judgment.rivals)]
 
 # %% ../../nbs/10_road/01_looks.ipynb #980a7a5d

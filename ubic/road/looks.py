@@ -146,6 +146,7 @@ def ground(
     axes = "".join(space_dims(self.field))
     return Ground(tuple(unknowns), axes, derivative_order, power, tuple(asked.known), constant)
 
+# %% ../../nbs/10_road/01_looks.ipynb #3e9d7b42
 @patch_to(Scene)
 def offered(
     self,
@@ -323,6 +324,7 @@ def better_than(
     if self.accounted != other.accounted: return self.accounted
     return self.evidence < other.evidence - RULES.very_strong_evidence
 
+# %% ../../nbs/10_road/01_looks.ipynb #5c1f0ae2
 @patch_to(Explanation)
 def _beats_other_order(self, other):
     "The same for another time derivative, which is noisier the higher it is: it must not explain much less."

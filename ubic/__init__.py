@@ -18,7 +18,7 @@ __doc__ = "Discover the partial differential equation behind noisy space-time da
 # %% ../nbs/12_api.ipynb #931aebcc
 _rooms = { # short path → the room it stands for, and more rooms whose names it offers too
     "accuracy": ["paper.accuracy"],
-    "cli": ["telling.cli"],
+    "cli": ["telling.cli", "telling.words"],
     "criterion": ["choice.criterion", "choice.selection"],
     "cylinder": ["paper.cylinder"],
     "datasets": ["paper.datasets", "ground.storage"],
@@ -32,8 +32,8 @@ _rooms = { # short path → the room it stands for, and more rooms whose names i
     "jets": ["trial.jets"],
     "library": ["weakform.library", "weakform.derivatives", "weakform.boxes", "data.survey"],
     "limits": ["choice.limits"],
-    "networks": ["trial.networks"],
-    "pipeline": ["road.pipeline", "trial.discovery"],
+    "networks": ["trial.networks", "trial.problems"],
+    "pipeline": ["road.pipeline", "road.looks", "trial.discovery"],
     "posterior": ["choice.posterior"],
     "recipes": ["paper.recipes", "paper.published"],
     "refit": ["choice.refit"],

@@ -13,7 +13,7 @@ import pytest
 import ubic
 from ubic import cli
 from ubic.cli import main
-from ubic.ground.checks import Advice, Argument, ArgumentError, Sentence, UbicWarning
+from ubic.telling.words import OPTIONS
 
 NOTEBOOK = Path(__file__).resolve().parents[2]/"nbs"/"11_telling"/"04_cli.ipynb"
 
@@ -35,9 +35,6 @@ def run(*arguments, **environment):
 
 
 def strict(text): return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
-
-
-def typed(*parts): return UbicWarning(*parts).sentence(cli.in_terminal)
 
 
 def last_line(capsys): return capsys.readouterr().err.strip().splitlines()[-1]
@@ -160,17 +157,8 @@ def test_every_option_has_its_own_name():
     options = {action.dest for action in actions if action.option_strings}
     own = {"help", "noise", "figure", "report", "save", "out", "json", "title", "why", "without_denoising"}
     here = {"percent", "with_", "path", "field", "data"} # words of Python that are no option of the same name
-    assert set(cli.OPTIONS) - here | own == options
-    assert all(cli.OPTIONS[name] == "--" + name.replace("_", "-") for name in set(cli.OPTIONS) - here)
-    rivals = Sentence("are the rivals u", Advice("competitors", "; give them as `competitors`, with coefficients"), ".")
-    assert rivals == "are the rivals u; give them as `competitors`, with coefficients."
-    assert rivals.sentence(cli.in_terminal) == "are the rivals u."
-    assert typed("name them, for instance ", Argument("dims", ("x", "t"))) == "name them, for instance --dims x t"
-    assert typed("give ", Argument("rename", {"column": "x", ...: ...})) == "give --rename column=x"
-    assert typed("or with ", Argument("variables", [...])) == "or with --variables NAME"
-    assert typed("give ", Argument("chunks", "auto")) == "give --chunks"
-    assert typed("give ", Argument("constant", False)) == "give --no-constant"
-    assert typed("give ", Argument("fluxes", True)) == "give --fluxes"
+    assert set(OPTIONS) - here | own == options
+    assert all(OPTIONS[name] == "--" + name.replace("_", "-") for name in set(OPTIONS) - here)
 
 
 @pytest.mark.parametrize("command", ["discover burgers", "report burgers x.html"])
@@ -199,7 +187,6 @@ def test_names_in_the_data_are_no_options(folder, capsys):
         said = last_line(capsys)
         assert said.startswith(f"ubic: `{name}` has 1 cell"), said
         assert said.endswith("leave the column out with --variables NAME."), said
-    assert typed("`power` has a few outliers; see ", Argument("mode")) == "`power` has a few outliers; see `--mode`"
 
 
 @pytest.mark.parametrize("names, start", [
@@ -225,22 +212,6 @@ def test_variables_to_read_are_named(folder, capsys):
     sentence = last_line(capsys)
     assert sentence.startswith("ubic: `dt` has axes ()"), sentence
     assert sentence.endswith("leave it out with --variables u v."), sentence
-
-
-def test_words_of_python_are_translated():
-    need = Argument("solver", "exact"), " would need 65 GB; lower ", Argument("max_size")
-    other = Advice("solver", ", or use solver='two_step' or 'greedy'")
-    assert typed(*need, other) == "the exact search would need 65 GB; lower `--max-size`"
-    assert typed(Argument("field.attrs['pde']"), " is 3") == "the attribute `pde` of `SOURCE` is 3"
-    stopped = "the search stopped after ", Argument("time_limit", 60.0), " seconds: for size 3"
-    assert str(UbicWarning(*stopped)) == "the search stopped after `time_limit=60` seconds: for size 3"
-    assert typed(*stopped) == "the search stopped after --time-limit 60 seconds: for size 3"
-    field = ubic.datasets.burgers()
-    with pytest.raises(ArgumentError, match=r"spread it over the others with dt\.broadcast_like\(\.\.\.\)") as caught:
-        ubic.check_field(field.assign(dt=0.1))
-    said = caught.value.sentence(cli.in_terminal)
-    assert said.startswith("`dt` has axes (); every unknown") and said.endswith(
-        "must have all of ('x', 't'): leave it out, by `--variables` with the names of the others.")
 
 
 def test_advice_names_options(capsys):

@@ -7,7 +7,7 @@ import ubic
 from equality import assert_same
 from standing import standing
 from ubic.choice.selection import ReasonKind
-from ubic.road import pipeline
+from ubic.road import looks
 from ubic.road.growth import (
     DAMPED, DIVERGENCES, FAMILIES, FLUXES, Ground, Growth, HIGHER, NEXT_POWER, PLAIN, PRODUCTS, SLOPES, Step,
     WITH_KNOWN, offered_terms,
@@ -181,7 +181,7 @@ def interrupt_above(monkeypatch, most):
         if system.p > most: raise KeyboardInterrupt
         return best_subsets(system, *arguments, **settings)
 
-    monkeypatch.setattr(pipeline, "best_subsets", searched)
+    monkeypatch.setattr(looks, "best_subsets", searched)
 
 
 def kinds(selection): return {reason.kind for reason in selection.verdict.reasons}

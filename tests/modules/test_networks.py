@@ -102,11 +102,6 @@ def test_system_and_second_derivative_in_time(heat):
     assert network._repr_html_().startswith("<p>$u_{tt} = ") and "<table" in network._repr_html_()
 
 
-def test_known_field_is_an_output_without_equation(heat):
-    network = pinn({"u": {"v*u_x": 1.0}}, heat.assign(v=2 * heat.u), **SMALL)
-    assert network.problem.names == ["u", "v"] and len(network.xi) == 1
-
-
 def test_same_seed_same_result_whatever_the_global_state(heat):
     import torch
     torch.manual_seed(1)

@@ -1,4 +1,4 @@
-"The whole road: defaults over seeds, verdicts from raw data, and one voice for all warnings."
+"The whole road: defaults over seeds, and verdicts from raw data."
 import warnings
 
 import numpy as np
@@ -10,48 +10,10 @@ from signs import heat_waves, reasons
 from standing import standing
 from ubic.choice.selection import Reason, ReasonKind
 from ubic.field import as_field
-from ubic.ground.checks import AmbiguousWarning, Argument, DataWarning, StorageWarning, UbicWarning, warn
-from ubic.road.pipeline import OneVoice, give_once, hear
+from ubic.ground.checks import AmbiguousWarning, Argument, DataWarning, UbicWarning
+from ubic.road.looks import hear
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
-
-PARTS = "raise ", Argument("tau0", 0.1), " for that"
-
-
-class OddWarning(UbicWarning):
-    "A warning of a class of its own."
-
-
-def odd(times=1):
-    for _ in range(times): warnings.warn(OddWarning(*PARTS), stacklevel=2)
-
-
-def recorded(function):
-    with warnings.catch_warnings(record=True, action="always") as caught: function()
-    return caught
-
-
-def test_warnings_keep_their_class_and_parts():
-    def several():
-        with OneVoice():
-            odd(3)
-            give_once(hear(odd, 2)[1])
-
-    one, = recorded(several)
-    assert one.category is OddWarning and one.message.args == PARTS and one.filename == __file__
-    assert one.message.sentence(lambda argument: f"--{argument.name} {argument.value}") == "raise --tau0 0.1 for that"
-
-
-def test_warnings_are_one_by_kind_and_object():
-    def several():
-        with OneVoice():
-            for kind, text in ((DataWarning, "u is odd"), (DataWarning, "u is very odd"), (StorageWarning, "u is odd")):
-                warn(text, kind=kind, about="u")
-            warn("v is odd", kind=DataWarning)
-
-    told = [(one.category, str(one.message), one.message.about) for one in recorded(several)]
-    assert told == [(DataWarning, "u is odd", "u"), (StorageWarning, "u is odd", "u"), (DataWarning, "v is odd", None)]
-
 
 def test_rivals_are_told_by_a_kind_of_warning():
     x, t = np.arange(128)*2*np.pi/128, np.linspace(0, 2, 80)
@@ -66,22 +28,6 @@ def test_a_true_pde_that_cannot_be_read_is_told_in_parts():
     caught = hear(ubic.discover, field)[1]
     ignored, = [one.message for one in caught if str(one.message).endswith("; it is ignored.")]
     assert ignored.args[0] == Argument("field.attrs['pde']") and issubclass(type(ignored), DataWarning)
-
-
-def test_warnings_of_other_packages_pass_through():
-    def other():
-        with OneVoice(): np.log(np.zeros(1))
-
-    assert [one.category for one in recorded(other)] == [RuntimeWarning]
-
-
-def test_after_an_error_there_is_nothing_else_to_say():
-    def failing():
-        with pytest.raises(KeyError), OneVoice():
-            odd()
-            raise KeyError
-
-    assert recorded(failing) == []
 
 
 @pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")

@@ -57,6 +57,12 @@ class VerdictRules:
     hidden_share: float = rule(0.25,
         "Share of the target that a candidate left out may contribute unseen before it is named.",
         "beyond/foreign")
+    hidden_losses: float = rule(0.02,
+        "The same for a linear loss beside an equation that loses nothing: its character would be another.",
+        "06_choice/09_settling")
+    travelling_share: float = rule(0.05,
+        "Share of the target that slopes alone may leave where a field counts as moving without change.",
+        "06_choice/09_settling")
     rows_per_coefficient: int = rule(5,
         "Independent rows that a coefficient needs before its standard deviation means much.")
 

@@ -45,6 +45,7 @@ class ReasonKind(Enum):
     ALL_ROWS = "all rows were counted as independent, which they are not"
     MISSED = "{term} would explain more, beyond chance"
     HIDDEN = "{terms} could still contribute up to {share:.0%} of {target}"
+    LOSSES = "losses, as by {terms}, of up to {share:.1%} of {target} could still hide; the equation has none"
     TRAVELLING = "the field moves without changing its shape, which many equations do"
     FLAT = "nothing varies along {axes}, so that terms with derivatives there cannot be seen"
     ROUGH = "derivatives inside {terms} are taken of noisy data, an error that no interval counts"

@@ -9,7 +9,7 @@ __all__ = ['chance_limit', 'with_missed', 'settle']
 from dataclasses import replace
 import numpy as np
 from ..ground.runtime import patch_to
-from ..language.terms import is_exact_derivative
+from ..language.terms import Jet, Term, is_exact_derivative, parse_term
 from .rules import RULES
 from .selection import Reason, ReasonKind, Selection, terms_text
 from .refit import Refit, Refitter
@@ -114,10 +114,14 @@ def _settled_by_grid(contest, selection, offered):
     return _weighed(new, contest, refitter, fit, offered)
 
 # %% ../../nbs/06_choice/09_settling.ipynb #1a3e4b80
-def _travels(selection, unknown):
-    "Whether all that happens is that something moves."
-    jets = [term.jet for term in selection.terms]
-    return all(jet is not None and jet.order == 1 and jet.unknown == unknown and jet.axes != "t" for jet in jets)
+def _travels(contest, selection):
+    "Whether all that happens is that something moves: slopes alone make the target, or nearly so."
+    slopes = [Term.of(Jet(contest.target, dim)) for dim in contest.field.dims if dim != "t"]
+    if set(selection.terms) <= set(slopes): return True
+    if contest.time_order != 1: return False
+    X, y, _ = contest.refitter.system(contest.refitter.smooth, slopes)
+    left = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
+    return bool(np.linalg.norm(left) < RULES.travelling_share*np.linalg.norm(y))
 
 def _flat_axes(contest):
     "The axes of space along which the unknown varies no more than its noise."
@@ -129,7 +133,7 @@ def _field_doubts(contest, selection):
     "Doubts that come from the field."
     flat = _flat_axes(contest)
     if flat: yield Reason(ReasonKind.FLAT, axes=" and ".join(flat))
-    if _travels(selection, contest.target): yield Reason(ReasonKind.TRAVELLING)
+    if _travels(contest, selection): yield Reason(ReasonKind.TRAVELLING)
 
 # %% ../../nbs/06_choice/09_settling.ipynb #f0947e89
 def chance_limit(
@@ -138,6 +142,29 @@ def chance_limit(
 ) -> float: # of z²
     "How large the square of a coefficient's z may be by chance, somewhere among the candidates."
     return float(np.log(rows) + 2*np.log(max(offered, 1)))
+
+# %% ../../nbs/06_choice/09_settling.ipynb #8fdcf045
+def _may_lose(term, target):
+    "Whether a term may take away what an equation would keep."
+    if "t" in "".join(jet.axes for jet, _ in term.product): return True
+    order = sum(len(jet.axes)*power for jet, power in term.product) + len(term.outer)
+    return target.order == 1 and order % 2 == 0
+
+def _lossy_doubts(selection):
+    "Losses that could hide behind an equation that has none."
+    target, limits = selection.path.system.target, selection.left_out
+    left = parse_term(target)
+    if any(_may_lose(term, left) for term in selection.terms): return
+    places = [j for j, term in enumerate(limits.terms) if _may_lose(term, left) and _is_of(term, left)]
+    large = [j for j in places if limits.hidden[j] > RULES.hidden_losses]
+    if not large: return
+    large.sort(key=lambda j: -limits.hidden[j])
+    names = terms_text([limits.terms[j] for j in large[:RULES.most_told]])
+    yield Reason(ReasonKind.LOSSES, terms=names, share=float(limits.hidden[large[0]]), target=target)
+
+def _is_of(term, left):
+    "Whether a term is a derivative of the unknown on the left, or the unknown itself."
+    return term.jet is not None and term.jet.unknown == left.jet.unknown
 
 # %% ../../nbs/06_choice/09_settling.ipynb #25fe6766
 def _measured_doubts(selection, offered):
@@ -150,6 +177,7 @@ def _measured_doubts(selection, offered):
         if z**2 < limit + RULES.strong_evidence: yield Reason(ReasonKind.FAINT, term=term)
     missed = [j for j in np.argsort(-np.abs(limits.z)) if limits.z[j]**2 > limit]
     if missed: yield Reason(ReasonKind.MISSED, term=str(limits.terms[missed[0]]))
+    yield from _lossy_doubts(selection)
     hidden = [j for j in np.argsort(-limits.hidden) if limits.hidden[j] > RULES.hidden_share]
     if hidden:
         names = terms_text([limits.terms[j] for j in hidden[:RULES.most_told]])

@@ -350,10 +350,11 @@ def short_list(
     self,
     selection: Selection,
     terms, # of the first to be heard
+    proposed=(), # further equations
 ) -> list: # of lists of terms
     "The equations that are heard: these terms, their rivals by least squares, and some that came next."
     rivals = alternatives(selection, terms, within=RULES.rivals_within, minimal=False)[:RULES.most_rivals]
-    others = [*rivals, *self.similar(selection, terms)]
+    others = [*proposed, *rivals, *self.similar(selection, terms)]
     largest, offered = selection.path.sizes[-1], selection.path.system.terms
     others += self.searched(offered, largest=largest)
     return [other for other in self.heard(terms, offered, others) if len(other) <= largest]
@@ -364,10 +365,11 @@ def judge(
     self,
     selection: Selection,
     terms=None, # of the equation to defend; None for the chosen ones, or more where they leave more than noise
+    proposed=(), # further equations to hear
 ) -> Judgment:
     "Hold the contest."
     terms = self.complete_terms(selection) if terms is None else terms
-    fits = contenders(self, self.short_list(selection, terms))
+    fits = contenders(self, self.short_list(selection, terms, proposed))
     return judgment_of(fits, terms) if fits else Judgment(terms, alternatives(selection, terms))
 
 # %% ../../nbs/06_choice/06_contest.ipynb #421c7634

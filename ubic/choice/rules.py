@@ -157,11 +157,14 @@ class ContestRules:
 @dataclass(frozen=True)
 class GridRules:
     "Where a grid ends and an equation begins."
-    trace_share: float = rule(0.005, "Share of the target below which a term may be a trace of a grid.",
+    trace_share: float = rule(0.0075, "Share of the target below which a term may be a trace of a grid.",
         "06_choice/07_traces")
     trace_factor: float = rule(3.0, "Times the error of simple differences that a trace may contribute.",
         "06_choice/07_traces")
     trace_match: float = rule(0.1, "Share by which a trace may differ from what a scheme would leave, to be told so.")
+    matched_share: float = rule(0.1,
+        "The same for a term with just the coefficient that a usual scheme leaves: a strong coincidence.",
+        "06_choice/07_traces")
     fewest_thinned: int = rule(5, "Half-width of a box, in points, that is left when every second point is taken.")
     grid_growth: float = rule(3.0,
         "Times that an equation has to leave more on every second point, if the grid is to account for it.",

@@ -20,7 +20,7 @@ from .limits import limits_of, standing_of
 # %% ../../nbs/06_choice/09_settling.ipynb #7f2df812
 def _with_traces(selection, refitter, fit):
     "The selection without the traces in it, whose coefficients were fitted beside them."
-    traces = traces_of(refitter, fit.terms, fit.coef)
+    traces = traces_of(refitter, fit.terms, fit.coef, fit.std)
     small = [trace.term for trace in traces]
     core = [term for term in fit.terms if term not in small]
     fit = _unsure_of_scheme(fit, refitter, traces)

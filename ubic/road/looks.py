@@ -207,25 +207,34 @@ class Look:
         "Whether there is a contest in which something can be decided."
         return self.contest is not None and self.contest.noisy
 
+    @property
+    def fair(self):
+        "Whether its choice leaves about as much as noise would; False where nobody can tell."
+        fit = self.contest.fit(self.selection.terms) if self.decides else None
+        return fit is not None and fit.fair
+
     def judge(
         self,
         terms=None, # of an earlier look; None for the chosen ones
+        proposed=(), # equations of earlier looks that are heard too
     ):
         "The terms that win, and rivals that cannot be ruled out."
         if not self.decides: return terms or self.selection.terms, alternatives(self.selection, terms)
-        judgment = self.contest.judge(self.selection, terms)
+        judgment = self.contest.judge(self.selection, terms, proposed)
         return judgment.terms, judgment.rivals
 
 # %% ../../nbs/10_road/01_looks.ipynb #d409f093
-def _look(scene, target, offer, derivative_order, first):
-    "One look at a target."
+def _look(scene, target, offer, derivative_order, before=None):
+    "One look at a target, with the winner of an earlier one."
     systems, heard = scene.library(offer, derivative_order)
     contest = scene.contest(target, systems[target].terms, offer.time_order)
-    selection, more = hear(_choose, systems[target], contest, scene, first)
+    selection, more = hear(_choose, systems[target], contest, scene, before is None)
     look = Look(offer, derivative_order, selection, contest, [], heard + more)
-    best, doubts = look.judge()
+    offered = systems[target].terms
+    heard_again = [before] if before and set(before) <= set(offered) else []
+    best, doubts = look.judge(proposed=heard_again)
     if look.decides and systems[target].p <= RULES.exact_white:
-        offered, largest = systems[target].terms, selection.path.sizes[-1]
+        largest = selection.path.sizes[-1]
         fit = with_missed(contest.refitter, contest.fit(best), offered, largest=largest)
         if fit is not None and fit.terms != best: best, doubts = look.judge(fit.terms)
     return replace(look, selection=exchange_terms(selection, best), doubts=doubts)
@@ -247,12 +256,14 @@ def _first_order(scene):
 def _looks(scene, target, offer):
     "All looks at a target, downwards from high derivatives unless told."
     order, only = _first_order(scene)
-    looks = [_look(scene, target, offer, order, first=True)]
+    looks = [_look(scene, target, offer, order)]
     while not only and (lower := _highest(looks[-1].selection.terms) or RULES.order_of_reactions) < order:
         scene.cut_short = scene.cut_short or scene.late
         if scene.cut_short: break
         order = lower
-        looks.append(_look(scene, target, offer, order, first=False))
+        look = _look(scene, target, offer, order, before=looks[-1].selection.terms)
+        if looks[-1].fair and not look.fair: break # what was found on wide boxes is lost on narrow ones
+        looks.append(look)
     return looks
 
 # %% ../../nbs/10_road/01_looks.ipynb #8b4a6f22
@@ -593,7 +604,7 @@ def challengers(
     "Equations made of more candidates that are as good as the best one."
     scene, terms, order = self.scene, self.best.selection.terms, self.best.settled.derivative_order
     if not self.best.noisy:
-        look = _look(scene, self.target, offer, order, first=False)
+        look = _look(scene, self.target, offer, order, before=terms)
         known = set(self.best.selection.path.system.terms)
         return [_without_traces(look, terms) for terms in _doubts_of_earlier(look, terms, known)]
     chosen_from = self.best.selection.path.system.terms

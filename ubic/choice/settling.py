@@ -59,17 +59,24 @@ def _settled_by_noise(contest, selection, offered):
     if rough is not None and rough.excess > RULES.final_excess:
         return _settled_beyond_noise(contest, selection, offered)
     path = selection.path
-    fit = with_missed(contest.widest, contest.final(selection.terms), path.system.terms, largest=path.sizes[-1])
-    if fit is None or not fit.converged: return replace(selection, unexplained=_never_settled(rough))
+    final = with_missed(contest.widest, contest.final(selection.terms), path.system.terms, largest=path.sizes[-1])
+    fit = _at_rest(final, rough)
+    if fit is None: return selection
+    if not fit.converged: return replace(selection, unexplained=_left_in_motion(fit))
+    if fit.excess < RULES.fair_lowest: return _settled_by_grid(contest, selection, offered) # what was measured is no noise
     selection = replace(exchange_terms(selection, fit.terms), unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection
     refitter = contest.widest if fit.rows == contest.widest.rows else contest.refitter
     return _weighed(_with_traces(selection, refitter, fit), contest, refitter, fit, offered)
 
 # %% ../../nbs/06_choice/09_settling.ipynb #d3e1192c
-def _never_settled(fit):
-    "A fit that does not come to rest, as a reason; or None where nothing was fitted."
-    if fit is None or not fit.leaves_more: return None
+def _at_rest(final, rough):
+    "The fit on all boxes; that on fewer, where only that one came to rest."
+    if final is None or final.converged: return final
+    return rough if rough is not None and rough.converged else final
+
+def _left_in_motion(fit):
+    "A fit that does not come to rest, as a reason."
     return Reason(ReasonKind.UNEXPLAINED, amount=float(fit.excess), of="noise")
 
 def _settled_beyond_noise(contest, selection, offered):
@@ -86,6 +93,7 @@ def _is_coarse(selection):
 # %% ../../nbs/06_choice/09_settling.ipynb #be98ce17
 def _beyond_grid(contest, fit):
     "What is left beyond the error of our grid, as a reason; or None."
+    if contest.noisy and not fit.leaves_more: return None
     grid, target = _grid_accounts(contest, fit), str(contest.refitter.target)
     if not grid.only_grid: return Reason(ReasonKind.UNEXPLAINED, amount=grid.left, of=target)
     large = contest.noisy or grid.left > RULES.trace_share

@@ -367,10 +367,11 @@ def short_list(
 ) -> list: # of lists of terms
     "The equations that are heard: these terms, their rivals by least squares, and some that came next."
     rivals = alternatives(selection, terms, within=RULES.rivals_within, minimal=False)[:RULES.most_rivals]
-    others = [*rivals, *self.similar(selection, terms)]
     largest, offered = selection.path.sizes[-1], selection.path.system.terms
-    others += self.searched(offered, largest=largest)
-    return [other for other in self.heard(terms, offered, others) if len(other) <= largest]
+    heard = self.heard(terms, offered, self.searched(offered, largest=largest))
+    heard = [other for other in heard if len(other) <= largest]
+    others = [*heard, *rivals, *self.similar(selection, terms)] # by least squares: their noise may be another
+    return [list(other) for other in dict.fromkeys(map(tuple, others))]
 
 # %% ../../nbs/06_choice/06_contest.ipynb #827b9e0f
 @patch_to(Contest)

@@ -161,8 +161,8 @@ def contest(
     asked, key = self.settings, (target, time_order, tuple(offered))
     if asked.mode == "paper" or asked.form != "conservative": return None
     if key not in self.contests:
-        boxes = {"half_width": asked.half_width, "order": asked.order}
-        self.contests[key] = contest_for(self.field, self.survey, offered, target=target, time_order=time_order, **boxes)
+        told = {"target": target, "time_order": time_order, "half_width": asked.half_width, "order": asked.order}
+        self.contests[key] = contest_for(self.field, self.survey, offered, **told)
     return self.contests[key]
 
 @patch_to(Scene)

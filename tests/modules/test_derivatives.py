@@ -4,11 +4,13 @@ import warnings
 import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
+from scipy.signal import savgol_filter
 
 import ubic
 from ubic.field import as_field
 from ubic.library import difference
 from ubic.terms import Term
+from ubic.weakform.derivatives import local_fits, times_along
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
@@ -60,3 +62,25 @@ def test_powers_lose_the_bias_of_noise():
     assert abs(unbiased - (u**3).mean()) < 0.1*abs(plain - (u**3).mean())
     assert noise_of_unknowns(as_survey(field), [Term.parse("u_x")], ()) == {}
     assert noise_of_unknowns(as_survey(field), terms, ("u",)) == {}
+
+
+@pytest.mark.parametrize("d", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("size, half", [(40, 3), (40, 7), (15, 7)])
+def test_local_fits_are_savitzky_golay(size, half, d):
+    "At the ends too, and where one window holds the whole axis."
+    u = np.random.default_rng(d).standard_normal((3, size, 2))
+    theirs = savgol_filter(u, 2*half + 1, 4, deriv=d, axis=1)
+    ours = times_along(local_fits(size, half, d), u, 1)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12*np.abs(theirs).max())
+
+
+def test_local_fits_have_any_degree():
+    u = np.random.default_rng(0).standard_normal((30, 4))
+    ours = times_along(local_fits(30, 5, 0, 2), u, 0)
+    np.testing.assert_allclose(ours, savgol_filter(u, 11, 2, axis=0), rtol=0, atol=1e-12)
+
+
+def test_times_along_is_a_product_along_one_axis():
+    rng = np.random.default_rng(0)
+    u, matrix = rng.standard_normal((3, 5, 4)), rng.standard_normal((2, 5))
+    np.testing.assert_allclose(times_along(matrix, u, 1), np.einsum("kj,ijl->ikl", matrix, u), atol=1e-14)

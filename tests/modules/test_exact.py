@@ -131,3 +131,36 @@ def test_reaction_and_diffusion_to_ten_terms_with_a_certificate(target):
     assert system.p == 76 and path.exact and not any(path.certificate["gap"])
     assert path.certificate["visited"] < path.certificate["all"]/1e5
     assert {str(term) for term in path.terms(6)} == set(true_pde(field)[target])
+
+
+# --- a budget of steps ------------------------------------------------------------------------------------------------
+
+def noise_only(p=40, rows=80):
+    "Candidates that explain nothing, of which no subset is clearly the best."
+    rng = np.random.default_rng(0)
+    return ubic.LinearSystem(rng.standard_normal((rows, p)) + rng.standard_normal((rows, 1)), rng.standard_normal(rows))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_budget_of_steps_gives_the_same_path_each_time():
+    "It says how far from the best it may be, and warns of nothing: that was asked for."
+    first, again = (best_subsets(noise_only(), 6, "exact", most_steps=200) for _ in range(2))
+    assert first.supports == again.supports and first.certificate == again.certificate
+    assert not first.exact and 0 < max(first.certificate["gap"]) < 1
+    assert 200 <= first.certificate["visited"] < 1000
+
+
+def test_a_budget_keeps_the_promise_of_its_gap():
+    brief, whole = best_subsets(noise_only(), 4, "exact", most_steps=200), best_subsets(noise_only(), 4, "exact")
+    saved = 1 - whole.rss/brief.rss
+    assert whole.exact and (saved <= np.array(brief.certificate["gap"]) + 1e-9).all()
+
+
+def test_a_budget_that_is_large_enough_changes_nothing():
+    whole, wide = best_subsets(noise_only(), 4, "exact"), best_subsets(noise_only(), 4, "exact", most_steps=10**9)
+    assert wide.exact and wide.supports == whole.supports
+
+
+@pytest.mark.parametrize("steps", [0, -1, 1.5])
+def test_a_budget_is_a_whole_number(steps):
+    with pytest.raises(ValueError, match="most_steps"): best_subsets(noise_only(), 6, "exact", most_steps=steps)

@@ -3,11 +3,13 @@ import warnings
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import ubic
+from standing import standing
 from ubic.choice.selection import ReasonKind
 from ubic.ground.checks import Argument, ArgumentError, DataWarning, StorageWarning, UbicWarning, warn
-from ubic.road.growth import FAMILIES
+from ubic.road.growth import FAMILIES, NO_EQUATION
 from ubic.road.looks import Offer, OneVoice, Scene, Search, explain, give_once, hear, targets_of, with_rivals
 from ubic.trial.discovery import Settings
 
@@ -115,7 +117,7 @@ def test_what_was_found_before_is_kept(scene, monkeypatch, error):
     best = search.best
     with monkeypatch.context() as patch:
         patch.setattr(scene, "library", failing(error))
-        search.try_offer(Offer(FAMILIES[:2], 1), "more")
+        search.look_at(Offer(FAMILIES[:2], 1), "more")
     assert search.best is best and len(search.steps) == 1
     assert search.stopped == isinstance(error, KeyboardInterrupt)
 
@@ -124,7 +126,7 @@ def test_another_error_is_not_kept_back(scene, monkeypatch):
     search = Search(scene, "u")
     search.try_offer(FIRST, "first")
     monkeypatch.setattr(scene, "library", failing(ArgumentError("power", "is odd")))
-    with pytest.raises(ArgumentError, match="`power` is odd"): search.try_offer(Offer(FAMILIES[:2], 1), "more")
+    with pytest.raises(ArgumentError, match="`power` is odd"): search.look_at(Offer(FAMILIES[:2], 1), "more")
 
 
 @pytest.mark.parametrize("error, stopped", [
@@ -134,7 +136,7 @@ def test_holding_against_more_may_fail(scene, monkeypatch, error, stopped):
     search = Search(scene, "u")
     search.grow()
     terms = search.best.selection.terms
-    monkeypatch.setattr(scene, "library", failing(error))
+    monkeypatch.setattr(scene, "contest", failing(error))
     search.hold_against_more()
     assert search.stopped == stopped and search.best.selection.terms == terms
 
@@ -150,3 +152,68 @@ def test_rivals_that_only_add_terms_are_no_news(scene):
     selection = explain(scene, "u")[0].selection
     short, long, other = ("u",), ("u", "u_x"), ("u_xx",)
     assert with_rivals(selection, [long, short, other, other]).rivals == [short, other]
+
+
+# --- what has no hope, and what could be shorter ----------------------------------------------------------------------
+
+def surface(noise, heights=(1.5, 1.5, 1, 1), frames=101):
+    "A surface that spreads and grows, u_t = 0.5 u_xx + u_x^2."
+    x = np.arange(128)*20/128
+    u = sum(height*np.cos(2*np.pi*k*x/20 + k**2) for k, height in enumerate(heights, 1))
+    start = xr.Dataset({"u": ("x", u)}, {"x": x})
+    clean = ubic.simulate({"u": {"u_xx": 0.5, "u_x^2": 1.0}}, start, np.linspace(0, 0.04*(frames - 1), frames))
+    return ubic.add_noise(clean, noise, seed=0)
+
+
+@pytest.fixture(scope="module")
+def grown():
+    "A search for the equation of the surface, and its growth before and after a shorter spelling was looked for."
+    field = surface(5)
+    search = Search(Scene(field, field, Settings(derivative_order=2)), "u")
+    search.grow()
+    before = list(search.steps)
+    search.respell()
+    return search, before
+
+
+def test_an_offer_without_hope_is_passed_over(grown):
+    search, steps = grown
+    (offer, _, left), = search.passed_over
+    assert offer.families == FAMILIES[:1] and left > 2
+    assert steps[0].equation == NO_EQUATION and not steps[0].enough
+    assert (steps[0].left, steps[0].unit, steps[0].target) == (left, "noise", "u_t")
+
+
+def test_an_equation_comes_out_in_its_shortest_spelling(grown):
+    "Products leave out the square of a slope, a combination of others, so that three terms say what two can say."
+    search, steps = grown
+    assert "u_x^2" not in steps[-1].equation and steps[-1].enough
+    assert set(map(str, search.best.selection.terms)) == {"u_x^2", "u_xx"}
+    assert search.steps[-1].family == "a shorter spelling" and len(search.steps) == len(steps) + 1
+
+
+def test_the_least_hopeless_offer_is_looked_at_where_all_are():
+    "A discovery always has an equation, and here one that says that more than noise is left."
+    field = ubic.add_noise(ubic.datasets.burgers(), 1, seed=0)
+    strange = field.assign(u=field.u + 0.3*np.sin(7*field.t**2)*np.sign(field.x))
+    found = ubic.discover(strange, power=1, fluxes=True, derivative_order=1, time_order=1, constant=False)
+    steps = found.growth["u"].steps
+    assert steps[0].equation == NO_EQUATION and steps[-1].equation == str(found["u"].equation)
+    assert found["u"].verdict != "clear" and found["u"].size >= 1
+
+
+def test_a_family_without_news_is_not_tried(scene):
+    search = Search(scene, "u")
+    assert search.adds(FAMILIES[:1], FAMILIES[1]) and not search.adds(FAMILIES[:2], FAMILIES[1])
+    assert not search.helps(FIRST, FIRST), "what is left is the same"
+
+
+def test_the_second_time_derivative_is_held_against_the_first():
+    "The first candidates have no hope here, and among those for the second derivative chance finds seven terms."
+    found = ubic.discover(surface(5, (1.5, 1, 1, 1), 76).isel(t=slice(0, None)))
+    assert set(map(str, found["u"].terms)) == {"u_x^2", "u_xx"} and found["u"].path.system.target == "u_t"
+
+
+def test_waves_keep_their_second_derivative():
+    found = ubic.discover(ubic.add_noise(standing(lambda q: 1.5*q), 5, seed=0))
+    assert found["u"].path.system.target == "u_tt" and found["u"].verdict == "clear"

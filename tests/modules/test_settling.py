@@ -7,6 +7,7 @@ import pytest
 import ubic
 from equality import assert_same
 from signs import heat_waves
+from standing import standing
 from ubic.choice.selection import ReasonKind
 from ubic.choice.settling import chance_limit
 from ubic.ground.checks import UbicWarning
@@ -91,3 +92,34 @@ def test_what_is_settled_stays_within_the_sizes_asked_for():
         found = ubic.discover(heat_waves(0.2, noise), terms=["u_xx", "u", "u_x"], max_size=1, time_order=1)["u"]
         assert found.size == 1 and len(found.coef) == 1 and all(len(terms) == 1 for terms in found.rivals)
         assert found.refit is None or len(found.refit.terms) == 1
+
+
+# --- a character that the data leave open -----------------------------------------------------------------------------
+
+def moving_heat(diffusion):
+    "Three waves that move and spread, u_t = -2 u_x + diffusion·u_xx."
+    def wave(q, x, t): return np.exp(-diffusion*q**2*t)*np.cos(q*(x - 2*t) + q)
+    return mode(lambda x, t: sum(wave(q, x, t) for q in (1, 2, 3)))
+
+
+@pytest.mark.parametrize("percent", [0, 2])
+def test_a_field_that_hardly_does_more_than_move_is_said_to(percent):
+    "Diffusion is found here, but slopes alone leave next to nothing."
+    barely, plainly = (ubic.discover(noisy(moving_heat(nu), percent), derivative_order=2)["u"] for nu in (0.02, 0.2))
+    for found in (barely, plainly): assert set(map(str, found.terms)) == {"u_x", "u_xx"}
+    assert ReasonKind.TRAVELLING in kinds(barely) and ReasonKind.TRAVELLING not in kinds(plainly)
+
+
+def test_losses_that_could_hide_are_named():
+    "Waves that go on for ever, or hardly lose: at much noise nobody can tell."
+    waves = standing(lambda q: 1.5*q)
+    loud, quiet = (ubic.discover(noisy(waves, percent))["u"] for percent in (200, 5))
+    for found in (loud, quiet): assert list(map(str, found.terms)) == ["u_xx"]
+    reason, = (reason for reason in loud.verdict.reasons if reason.kind is ReasonKind.LOSSES)
+    assert reason.details["terms"] == "u_t" and 0.02 < reason.details["share"] < 0.1
+    assert quiet.verdict == "clear"
+
+
+def test_an_equation_with_losses_hides_none():
+    found = ubic.discover(noisy(ubic.datasets.burgers(), 100), derivative_order=2)["u"]
+    assert set(map(str, found.terms)) == {"u_xx", "u*u_x"} and ReasonKind.LOSSES not in kinds(found)

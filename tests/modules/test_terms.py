@@ -7,8 +7,8 @@ import pytest
 import sympy
 
 from ubic.language.terms import (
-    Call, Jet, Product, Term, by_parts, candidates, evaluate, expanded, expanded_sum, expansion,
-    is_exact_derivative, parse_term, same_sums, to_sympy,
+    Call, Jet, Product, Term, by_parts, candidates, combinations_among, evaluate, expanded, expanded_difference,
+    expanded_sum, expansion, is_exact_derivative, parse_term, same_sums, to_sympy,
 )
 
 x, y, t = sympy.symbols("x y t")
@@ -161,3 +161,39 @@ def test_derivatives_of_products_agree_with_the_product_rule():
     np.testing.assert_allclose(evaluate(Term.parse("(u^3)_xx"), values, derivative), cubic)
     np.testing.assert_allclose(evaluate(Term.parse("(u*v)_x"), values, derivative), product)
     assert by_parts(Term.parse("(u*v)_xx")) == {("xx", ((("u", ""), 1), (("v", ""), 1))): 1.0}
+
+
+# --- combinations -----------------------------------------------------------------------------------------------------
+
+COMBINED = {
+    "multiple": (["u*u_x", "(u^2)_x"], {"u*u_x": 2}),
+    "product rule": (["(u*v)_x", "v*u_x", "u*v_x"], {"(u*v)_x": 1, "v*u_x": -1}),
+    "square of a slope": (["u_xx", "(u^2)_xx", "u*u_xx", "u_x^2"], {"(u^2)_xx": Fraction(1, 2), "u*u_xx": -1}),
+}
+
+
+@pytest.mark.parametrize("names, made", COMBINED.values(), ids=COMBINED)
+def test_the_last_is_a_combination_of_earlier_ones(names, made):
+    found = combinations_among(names)
+    assert found == {parse_term(names[-1]): {parse_term(name): number for name, number in made.items()}}
+
+
+def test_a_term_without_its_like_is_no_combination():
+    assert combinations_among(["u", "u_x", "u*u_x", "u_xx", "u*u_xx", "u_x^2"]) == {}
+
+
+@pytest.mark.parametrize("order", [range(22), reversed(range(22))], ids=["forward", "backward"])
+def test_combinations_hold_when_written_out(order):
+    "By the expansions of both sides, whatever comes first; as many terms are left as are independent."
+    both = [*candidates(("u", "v"), derivative_order=2, power=2), *candidates(("u", "v"), fluxes=True, power=2)]
+    several = list(dict.fromkeys(both))[:22]
+    found = combinations_among([several[i] for i in order])
+    for term, made in found.items():
+        total = {product: Fraction(count) for product, count in term.expanded().items()}
+        for other, number in made.items(): total = expanded_difference(total, other.expanded(), number)
+        assert total == {} and not set(made) & set(found)
+    assert len(found) == len(combinations_among(several))
+
+
+def test_what_cancels_is_gone():
+    assert expanded_difference({"a": 2, "b": 1}, {"a": 1, "c": 3}, 2) == {"b": 1, "c": -6}

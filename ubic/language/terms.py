@@ -447,15 +447,6 @@ def merge_equal(
     return list(first.values())
 
 # %% ../../nbs/02_language/01_terms.ipynb #2818efd3
-def _swept(row, record, pivots):
-    "A row without the products that earlier rows stand for, and what was subtracted to get there."
-    for product, pivot, made in pivots:
-        if product not in row: continue
-        factor = row[product]/pivot[product]
-        row = expanded_difference(row, pivot, factor)
-        record = expanded_difference(record, made, factor)
-    return row, record
-
 def expanded_difference(
     one: dict, # key → number
     other: dict, # likewise
@@ -466,6 +457,16 @@ def expanded_difference(
     for key, number in other.items(): total[key] = total.get(key, 0) - factor*number
     return {key: number for key, number in total.items() if number}
 
+def _swept(row, record, pivots):
+    "A row without the products that earlier rows stand for, and what was subtracted to get there."
+    for product, pivot, made in pivots:
+        if product not in row: continue
+        factor = row[product]/pivot[product]
+        row = expanded_difference(row, pivot, factor)
+        record = expanded_difference(record, made, factor)
+    return row, record
+
+# %% ../../nbs/02_language/01_terms.ipynb #5c7e11aa
 def combinations_among(
     terms, # `Term`s, or their spellings
 ) -> dict: # `Term` → {earlier `Term` → number}

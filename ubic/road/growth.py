@@ -126,13 +126,17 @@ DIVERGENCES = Family("divergences of products", divergences)
 FAMILIES = FLUXES, PRODUCTS, HIGHER, NEXT_POWER, SLOPES, DIVERGENCES
 
 # %% ../../nbs/10_road/00_growth.ipynb #c46f0d85
-@lru_cache(maxsize=64)
 def offered_terms(
     families, # of `Family`
     ground: Ground,
 ) -> tuple: # of `Term`
     "All candidates of some families in their simplest spelling, without combinations of earlier ones."
-    ground = replace(ground, unknowns=tuple(sorted(ground.unknowns))) # whatever order the field has
+    unknowns = tuple(sorted(ground.unknowns)) # whatever order the field has
+    return _offered_terms(tuple(families), replace(ground, unknowns=unknowns))
+
+@lru_cache(maxsize=64)
+def _offered_terms(families, ground):
+    "The same, made once."
     made = [simplest(term)[0] for family in families for term in family.terms(ground)]
     terms = merge_equal(made)
     combined = combinations_among(terms)
@@ -180,7 +184,7 @@ class Growth(Result):
 
     @property
     def grew(self):
-        "Whether the first family was not enough."
+        "Whether there was more than one look."
         return len(self.steps) > 1
 
     @property

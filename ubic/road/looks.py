@@ -161,8 +161,8 @@ def contest(
     asked, key = self.settings, (target, time_order, tuple(offered))
     if asked.mode == "paper" or asked.form != "conservative": return None
     if key not in self.contests:
-        boxes = {"half_width": asked.half_width, "order": asked.order}
-        self.contests[key] = contest_for(self.field, self.survey, offered, target=target, time_order=time_order, **boxes)
+        told = {"target": target, "time_order": time_order, "half_width": asked.half_width, "order": asked.order}
+        self.contests[key] = contest_for(self.field, self.survey, offered, **told)
     return self.contests[key]
 
 @patch_to(Scene)
@@ -449,42 +449,7 @@ def _step(name, found, seconds):
         name, system.target, system.p, str(selection.equation), float(left), unit, bool(found.accounted), seconds,
     )
 
-# %% ../../nbs/10_road/01_looks.ipynb #4bab8518
-@patch_to(Search)
-def grow(self):
-    "Let families join until an equation is enough."
-    settings, name = self.scene.settings, FAMILIES[0].name
-    self.try_offer(_first_offer(settings, settings.time_order or 1), name if settings.grows else "candidates given")
-    if settings.time_order is None and self.may_be_second: self.try_offer(_first_offer(settings, 2), DAMPED.name)
-    if settings.grows: self.let_join()
-    if self.best is None: self.look_at(*min(self.passed_over, key=lambda one: one[2])[:2])
-    self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
-
-@patch_to(Search)
-def let_join(self):
-    "Let one family after the other join, for the first time derivative and then for the second."
-    settings = self.scene.settings
-    for order in [settings.time_order] if settings.time_order else [1, 2]:
-        grown = _first_offer(settings, order)
-        for family in _allowed(settings)[1]:
-            if self.over: return
-            offer = Offer((*grown.families, family), order)
-            if not (self.adds(grown.families, family) and self.has_room(offer) and self.helps(offer, grown)): continue
-            grown = offer
-            self.try_offer(offer, family.name)
-
-# %% ../../nbs/10_road/01_looks.ipynb #b7494342
-@patch_to(Search)
-def adds(
-    self,
-    families, # those before
-    family, # that may join
-) -> bool:
-    "Whether a family has candidates that those before do not have."
-    ground = self.scene.ground(_first_order(self.scene)[0])
-    return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
-
-# %% ../../nbs/10_road/01_looks.ipynb #b7494341
+# %% ../../nbs/10_road/01_looks.ipynb #b78abeb5
 @patch_to(Search)
 def contest(
     self,
@@ -494,6 +459,7 @@ def contest(
     offered = self.scene.offered(offer, _first_order(self.scene)[0])
     return self.scene.contest(self.target, offered, offer.time_order), offered
 
+# %% ../../nbs/10_road/01_looks.ipynb #f59ae242
 @patch_to(Search)
 def outlook(
     self,
@@ -504,24 +470,7 @@ def outlook(
     contest, offered = self.contest(offer)
     return contest.left_by_all(offered) if contest is not None and contest.noisy else np.nan
 
-@patch_to(Search)
-def has_room(
-    self,
-    offer: Offer,
-) -> bool:
-    "Whether there are boxes enough to tell so many candidates apart."
-    contest, offered = self.contest(offer)
-    return contest is None or not contest.noisy or has_room(contest.refitter, offered)
-
-@patch_to(Search)
-def helps(
-    self,
-    offer: Offer,
-    before: Offer, # with one family less
-) -> bool:
-    "Whether a family leaves less than those before did without it."
-    return not self.outlook(offer) > RULES.helping_share*self.outlook(before)
-
+# %% ../../nbs/10_road/01_looks.ipynb #fb3099d0
 @patch_to(Search)
 def pass_over(
     self,
@@ -534,10 +483,80 @@ def pass_over(
     target = "_".join((self.target, "t"*offer.time_order))
     self.steps.append(Step(name, target, len(self.contest(offer)[1]), NO_EQUATION, left, "noise", False, 0.0))
 
+# %% ../../nbs/10_road/01_looks.ipynb #b7494342
+@patch_to(Search)
+def adds(
+    self,
+    families, # those before
+    family, # that may join
+) -> bool:
+    "Whether a family has candidates that those before do not have."
+    ground = self.scene.ground(_first_order(self.scene)[0])
+    return len(offered_terms((*families, family), ground)) > len(offered_terms(families, ground))
+
+# %% ../../nbs/10_road/01_looks.ipynb #e720d516
+@patch_to(Search)
+def has_room(
+    self,
+    offer: Offer,
+) -> bool:
+    "Whether there are boxes enough to tell so many candidates apart."
+    contest, offered = self.contest(offer)
+    return contest is None or not contest.noisy or has_room(contest.refitter, offered)
+
+# %% ../../nbs/10_road/01_looks.ipynb #8045a5f8
+@patch_to(Search)
+def helps(
+    self,
+    offer: Offer,
+    before: Offer, # with one family less
+) -> bool:
+    "Whether a family leaves less than those before did without it."
+    return not self.outlook(offer) > RULES.helping_share*self.outlook(before)
+
+# %% ../../nbs/10_road/01_looks.ipynb #3c4b8f17
 @patch_to(Search, as_property=True)
 def may_be_second(self):
     "Whether the second time derivative is worth a try: several unknowns that were given candidates tell their past."
     return self.scene.settings.grows or len(_unknowns(self.scene.field, self.scene.settings.known)) == 1
+
+# %% ../../nbs/10_road/01_looks.ipynb #3e132c21
+@patch_to(Search)
+def try_second(self):
+    "Try the second derivative in time; an equation for it is held against the first candidates for the first one."
+    self.try_offer(_first_offer(self.scene.settings, 2), DAMPED.name)
+    second = self.best
+    if not (second and second.accounted and self.passed_over) or self.scene.late: return
+    offer, name, _ = self.passed_over.pop(0)
+    self.look_at(offer, name)
+    if self.latest is second: return # nothing came of it
+    self.steps[0] = self.steps.pop()
+    if not second.better_than(self.latest): self.best = self.latest
+
+# %% ../../nbs/10_road/01_looks.ipynb #4bab8518
+@patch_to(Search)
+def grow(self):
+    "Let families join until an equation is enough."
+    settings, name = self.scene.settings, FAMILIES[0].name
+    self.try_offer(_first_offer(settings, settings.time_order or 1), name if settings.grows else "candidates given")
+    if settings.time_order is None and self.may_be_second: self.try_second()
+    if settings.grows: self.let_join()
+    if self.best is None: self.look_at(*min(self.passed_over, key=lambda one: one[2])[:2])
+    self.stopped = self.stopped or self.scene.cut_short or not self.best.accounted and self.scene.late
+
+# %% ../../nbs/10_road/01_looks.ipynb #cbdd0905
+@patch_to(Search)
+def let_join(self):
+    "Let one family after the other join, for the first time derivative and then for the second."
+    settings = self.scene.settings
+    for order in [settings.time_order] if settings.time_order else [1, 2]:
+        grown = _first_offer(settings, order)
+        for family in _allowed(settings)[1]:
+            if self.over: return
+            offer = Offer((*grown.families, family), order)
+            if not (self.adds(grown.families, family) and self.has_room(offer) and self.helps(offer, grown)): continue
+            grown = offer
+            self.try_offer(offer, family.name)
 
 # %% ../../nbs/10_road/01_looks.ipynb #2b5db1aa
 @patch_to(Search)
@@ -552,6 +571,7 @@ def respell(self):
     found = self.latest
     if found.accounted and len(found.selection.terms) < len(before.selection.terms): self.best = found
 
+# %% ../../nbs/10_road/01_looks.ipynb #27984bbd
 @patch_to(Search)
 def shorter_terms(self) -> list:
     "Terms that take the place of several in the equation, and leave no more."
@@ -583,6 +603,7 @@ def hold_against_more(self):
     selection = with_rivals(best.selection, [*best.selection.rivals, *rivals])
     self.best = replace(best, selection=selection)
 
+# %% ../../nbs/10_road/01_looks.ipynb #c8e1de39
 @patch_to(Search)
 def rivals_among(
     self,
@@ -596,6 +617,7 @@ def rivals_among(
     rivals = [terms for terms in self.challengers(offer) if not set(terms) <= known]
     return list(dict.fromkeys(rivals))
 
+# %% ../../nbs/10_road/01_looks.ipynb #fd271d82
 @patch_to(Search)
 def challengers(
     self,

@@ -150,7 +150,7 @@ def fit_radius(
 # %% ../../nbs/04_weakform/02_derivatives.ipynb #b6a7b30f
 def times_along(
     matrix, # of as many columns as the axis has points
-    array,
+    array: np.ndarray, # with that axis
     axis: int, # its number
 ) -> np.ndarray:
     "Multiply an array by a matrix along one axis."

@@ -63,7 +63,8 @@ def _settled_by_noise(contest, selection, offered):
     fit = _at_rest(final, rough)
     if fit is None: return selection
     if not fit.converged: return replace(selection, unexplained=_left_in_motion(fit))
-    if fit.excess < RULES.fair_lowest: return _settled_by_grid(contest, selection, offered) # what was measured is no noise
+    if fit.excess < RULES.fair_lowest: # what was measured is no noise
+        return _settled_by_grid(contest, selection, offered)
     selection = replace(exchange_terms(selection, fit.terms), unexplained=_beyond_noise(contest, fit))
     if not (fit.explains or _is_coarse(selection)): return selection
     refitter = contest.widest if fit.rows == contest.widest.rows else contest.refitter

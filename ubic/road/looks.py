@@ -417,24 +417,26 @@ class Search:
         if left > RULES.hopeless_offer: self.pass_over(offer, name, left)
         else: self.look_at(offer, name)
 
-    def look_at(
-        self,
-        offer: Offer,
-        name: str, # of what is new in it
-    ):
-        "Look at the candidates of an offer."
-        start = perf_counter()
-        try: found = _explained(self.scene, self.target, offer)
-        except KeyboardInterrupt:
-            if self.best is None: raise
-            self.stopped = True
-            return
-        except ArgumentError as error:
-            if self.best is None or not _are_too_many(error): raise
-            return
-        self.latest = found
-        if self.best is None or found.better_than(self.best): self.best = found
-        self.steps.append(_step(name, found, perf_counter() - start))
+# %% ../../nbs/10_road/01_looks.ipynb #6867c7b8
+@patch_to(Search)
+def look_at(
+    self,
+    offer: Offer,
+    name: str, # of what is new in it
+):
+    "Look at the candidates of an offer."
+    start = perf_counter()
+    try: found = _explained(self.scene, self.target, offer)
+    except KeyboardInterrupt:
+        if self.best is None: raise
+        self.stopped = True
+        return
+    except ArgumentError as error:
+        if self.best is None or not _are_too_many(error): raise
+        return
+    self.latest = found
+    if self.best is None or found.better_than(self.best): self.best = found
+    self.steps.append(_step(name, found, perf_counter() - start))
 
 # %% ../../nbs/10_road/01_looks.ipynb #60d0749b
 def _are_too_many(error):

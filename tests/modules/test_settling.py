@@ -9,8 +9,10 @@ from equality import assert_same
 from signs import heat_waves
 from standing import standing
 from ubic.choice.selection import ReasonKind
-from ubic.choice.settling import chance_limit
+from ubic.choice.refit import Refit
+from ubic.choice.settling import chance_limit, is_sure_of
 from ubic.ground.checks import UbicWarning
+from ubic.language.terms import parse_term
 
 pytestmark = pytest.mark.filterwarnings("ignore::ubic.field.UbicWarning")
 
@@ -123,3 +125,16 @@ def test_losses_that_could_hide_are_named():
 def test_an_equation_with_losses_hides_none():
     found = ubic.discover(noisy(ubic.datasets.burgers(), 100), derivative_order=2)["u"]
     assert set(map(str, found.terms)) == {"u_xx", "u*u_x"} and ReasonKind.LOSSES not in kinds(found)
+
+
+def fitted(left):
+    "A fit with one large and one small coefficient that leaves so many times the noise."
+    terms, cov = [parse_term("u_xx"), parse_term("u_x")], np.diag([1e-8, 1e-8])
+    return Refit("u_t", terms, np.array([1.0, 1e-3]), cov, {"u": 0.1}, np.full(600, left), True)
+
+
+def test_errors_that_are_no_noise_make_small_terms_unsure():
+    "Ten deviations of the noise are nothing where far more than noise is left."
+    large, small = fitted(1.0).terms
+    assert is_sure_of(fitted(1.0), small)
+    assert not is_sure_of(fitted(1.7), small) and is_sure_of(fitted(1.7), large)

@@ -210,6 +210,9 @@ class OfferRules:
     hopeless_offer: float = rule(2.0,
         "Times the noise that all candidates together may leave, or no equation is looked for among them.",
         "10_road/01_looks")
+    unsure_growth: float = rule(1.1,
+        "Times that an equation may leave more without terms that vanish beside errors that are no noise.",
+        "10_road/02_pipeline")
     helping_share: float = rule(0.97,
         "Share of that which may be left with one family more, if the family is to stay.", "10_road/01_looks")
     sizes_beyond: int = rule(3,
